@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """An internal header opens with a signpost: From (its users), To, Locks, Not here. The files and folders that it names
-exist, and those under From use the header: they include it, directly or through a header of the folder of either. From
-omits no folder of src/ whose files include the header, except the header's own, unless it begins with "all code".
+exist, and those under From use the header: they include it, directly or through a header of the folder of either, or call
+one of its functions. A file after "by callback" calls it through a pointer. From omits no folder of src/ whose files
+include the header, except the header's own, and no .c file of src/ that calls one of its functions, except those that
+define functions of it, unless it begins with "all code".
 
 Every header of src/ has a From. It names files or folders ("util/buf.c", "cli/cmd_*.c", "cli/"), all from src/ on, or says
 "all code that …". A header of the tests or the benchmarks may go without one; it may also name files from the root or
@@ -25,6 +27,10 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]*)"', re.M)
 # "util/buf.c", "cli/cmd_*.c", "config/" or a bare "buf.c"; <kinformer/json.h>.
 INTERNAL = re.compile(r"(?<![\w/<.~$*-])((?:[a-z0-9_]+/)+(?:[a-z0-9_*]+\.(?:c|h|cpp|tsv|txt|inc)\b|(?![\w*]))|[a-z0-9_*]+\.(?:[ch]|cpp)\b)")
 PUBLIC = re.compile(r"<(kinformer(?:/\w+)?\.hp{0,2})>")
+COMMENT = re.compile(r"/\*.*?\*/", re.S)
+WORD = re.compile(r"\b(?:ki|cli)_\w+")
+# "KI_NODISCARD int ki_buf_reserve(" at the beginning of a line, declared or defined.
+FUNCTION = re.compile(r"^(?!return\b|static (?!inline\b))\w[\w ]*[ *]((?:ki|cli)_\w+)\(", re.M)
 BRACES = re.compile(r"[\w/]\{[^}]*,[^}]*\}")
 
 
@@ -59,11 +65,20 @@ class Tree:
         self.includes = {file: {self.included(file, target) for target in INCLUDE.findall(text)}
                          for file, text in self.texts.items()}
 
+        code = {file: COMMENT.sub(" ", text) for file, text in self.texts.items() if file.startswith("src/")}
+        self.functions = {file: set(FUNCTION.findall(text)) for file, text in code.items()}
+        self.called = {file: set(WORD.findall(text)) - self.functions[file] for file, text in code.items()}
+
     def included(self, file, target):
         places = [f"{folder}/{target}" for folder in (folder_of(file), "src", "tests")]
         return next((place for place in places if place in self.texts), None)
 
+    def calls(self, file, header):
+        return not self.functions.get(header, set()).isdisjoint(self.called.get(file, ()))
+
     def uses(self, file, header):
+        if self.calls(file, header):
+            return True
         folders = {folder_of(file), folder_of(header)}
         seen, waiting = set(), [file]
         while waiting:
@@ -96,14 +111,22 @@ class Tree:
 
     def problems_of_omission(self, header, users):
         """The folders of src/ that include a header, and that From names neither itself nor by a file or a parent folder."""
-        named = {folder_of(file) for name in INTERNAL.findall(users) for file in self.files(name, header)}
+        files = {file for name in INTERNAL.findall(users) for file in self.files(name, header)}
+        named = {folder_of(file) for file in files}
         folders = {folder_of(file) for file in self.texts if file.startswith("src/") and header in self.includes[file]}
         for folder in sorted(folders - named - {folder_of(header)}):
             yield f"From omits {folder.removeprefix('src/')}/, which includes it"
+        for file in sorted(self.called):
+            defines = not self.functions[file].isdisjoint(self.functions[header])
+            if file.endswith(".c") and file not in files and not defines and self.calls(file, header):
+                yield f"From omits {file.removeprefix('src/')}, which calls it"
 
     def problems(self, header):
         sections = read_signpost(self.texts[header])
-        users = sections.get("From", "")
+        users, by_callback, callers = sections.get("From", "").partition("by callback")
+        if by_callback:
+            sections["From"] = users
+            sections["From by callback"] = callers
         if header.startswith("src/") and not INTERNAL.search(users) and not users.startswith("all code that "):
             yield 'From names no file and no folder (a folder ends with "/"), and does not say "all code that …"'
         if header.startswith("src/") and not users.startswith("all code"):
@@ -164,6 +187,14 @@ def self_test(root):
     for good in ((" *   From:     all code that collects bytes",), GOOD):
         signpost(*good)
         expect("a good signpost", None)
+    write("src/json/write.c", "    return ki_buf_put();")
+    for text in (("From:     json/scan.c", "omits json/write.c"), ("From:     json/scan.c, json/write.c", None),
+                 ("From:     json/, by callback, api/list.c", None), ("From:     json/, by callback, api/none.c", "no api/none.c")):
+        signpost(" *   " + text[0])
+        path = root / "src/util/buf.h"
+        path.write_text(path.read_text() + "KI_NODISCARD int ki_buf_put(void);\n")
+        expect(*text)
+    signpost(" *   From:     json/scan.c")
     for text in BAD_IN_TESTS:
         signpost(" *   " + text[0], header="tests/support/rig.h")
         expect(*text)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* connection_flags - flags for the connection and credentials, as in kubectl, for every command.
  *
- *   From:     cli/cmd_*.c
+ *   From:     cli/cmd_*.c, cli/watch_flags.c
  *   To:       ki_client_options
  *   Locks:    none.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* duration - durations in Go's notation: "100ms", "2s", "1m30s".
  *
- *   From:     cli/flags.c, cli/watch_notes.c
+ *   From:     cli/flags.c, cli/watch_notes.c, cli/cmd_watch.c, cli/fault_flag.c
  *   To:       nothing
  *   Locks:    none.
  */

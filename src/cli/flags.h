@@ -16,6 +16,7 @@
 #include <kinformer/common.h>
 #include <kinformer/error.h>
 
+/* The comment is the type of the struct's member. */
 typedef enum cli_flag_type {
     CLI_FLAG_BOOL,     /* int */
     CLI_FLAG_TEXT,     /* const char * */

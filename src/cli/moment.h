@@ -2,7 +2,8 @@
 /* moment - the monotonic time in milliseconds, which like that of the library continues while the machine is
  * suspended; and the time of day, also as text.
  *
- *   From:     cli/watch.c, cli/event_writer.c, cli/demo/demo.c
+ *   From:     cli/watch.c, cli/event_writer.c, cli/demo/demo.c, cli/demo/demo_end.c, cli/demo/demo_show.c,
+ *             cli/resource_lookup.c
  *   Locks:    none.
  */
 #ifndef KI_CLI_MOMENT_H

@@ -42,7 +42,7 @@ void cli_notices_add(cli_notices *notices, uint64_t now_ms, const char *line);
  * it. */
 void cli_notices_lost(cli_notices *notices, uint64_t now_ms, unsigned cause, const char *line);
 
-/* The recovery from a loss: printed now if the loss was printed, otherwise neither is. */
+/* The recovery from a loss: printed now if the loss was printed; otherwise neither is ever printed. */
 void cli_notices_back(cli_notices *notices, uint64_t now_ms, const char *line);
 
 /* Prints the waiting lines, if the rate allows it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* output - buffered output to stdout that ends quietly when its reader closes the pipe.
  *
- *   From:     cli/event_writer.c, cli/stats.c, cli/demo/
+ *   From:     cli/event_writer.c, cli/stats.c, cli/demo/, cli/cmd_watch.c, cli/resource_lookup.c, cli/watch.c
  *   To:       a descriptor
  *   Locks:    none.
  *   Not here: the content.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_list - "pods,deployments.apps,widgets.v1.example.com" as resources.
  *
- *   From:     cli/cmd_*.c
+ *   From:     cli/cmd_*.c, cli/resource_lookup.c
  *   To:       ki_resource_find(), ki_resource_parse(); cli/resource_lookup.h for unknown ones
  *   Locks:    none.
  */
@@ -16,7 +16,8 @@ typedef struct cli_resource {
     const ki_resource *resource; /* built in, or `made`; NULL if `wanted` must be looked up first */
     ki_resource *made;
     char *wanted; /* a name neither built in nor given in full; NULL once it is resolved */
-    /* As kubectl writes it: "pods", "deployments.apps"; with the version if the list has several. */
+    /* As kubectl writes it: "pods", "deployments.apps"; with the version if the list has the resource in
+     * several versions. */
     char name[CLI_RESOURCE_NAME_BYTES];
 } cli_resource;
 

@@ -2,7 +2,7 @@
 /* signals - SIGINT and SIGTERM end the program with 0 within a second, whatever it is doing; so does a
  * deadline, with CLI_EXIT_TIMEOUT.
  *
- *   From:     long-running cli/cmd_*.c, cli/demo/
+ *   From:     long-running cli/cmd_*.c, cli/demo/, cli/commands.c
  *   To:       a descriptor to poll; _exit() if the end takes too long
  *   Locks:    none.
  */

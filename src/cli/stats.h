@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stats - the output of `--stats`: one line of JSON on stderr, at the end.
  *
- *   From:     cli/watch.c
+ *   From:     cli/watch.c, cli/cmd_watch.c
  *   To:       cli/output.c
  *   Locks:    none.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watch_flags - the flags of `kinformer watch`.
  *
- *   From:     cli/cmd_watch.c
+ *   From:     cli/cmd_watch.c, cli/watch.c
  *   To:       cli/watch.c
  *   Locks:    none.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watch_notes - status messages for one resource on stderr: its state, its errors, and advice.
  *
- *   From:     cli/watch.c
+ *   From:     cli/watch.c, cli/cmd_watch.c
  *   To:       cli/notices.c
  *   Locks:    none.
  */

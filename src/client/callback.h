@@ -2,7 +2,9 @@
 /* callback - records that a thread is inside a function of the user, where it must not wait.
  *
  *   From:     client/, reflector/reflector.c, feed/ (around callbacks); queue/, rest/, informer/ (calls that
- *             wait); controller/controller_work.c (workers); rest/rest_call.c (reconciles)
+ *             wait); controller/controller_work.c (workers); rest/rest_call.c (reconciles); also
+ *             controller/controller_run.c, controller/leader.c, controller/recorder_add.c, reflector/life.c,
+ *             reflector/source.c
  *   To:       util/loop/loop.h, util/loop/rcu.h
  *   Locks:    none; each thread has its own count.
  *   Not here: waiting (client/client.h).

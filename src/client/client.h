@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* client - the loops that informers share, and the threads that run them.
  *
- *   From:     reflector/, rest/, controller/
+ *   From:     reflector/, rest/, controller/, client/write_gate.c, informer/factory.c,
+ *             informer/informer_run.c, informer/registration.c
  *   To:       util/loop/loop.c; http/http.c
  *   Locks:    mu, which guards the list of users. Taken under it: a loop's.
  *   Not here: what runs on the loops; requests.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* wire_memory - remembers, for all reflectors of one server, which resources are read as JSON.
  *
- *   From:     reflector/reflector_wire.c
+ *   From:     reflector/reflector_wire.c, client/client.c
  *   Locks:    none; io's.
  *   Not here: what one reflector knows of its own resource.
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* write_gate - the program's function that decides whether a write may be sent.
  *
- *   From:     ki_client_set_write_gate() (any thread); controller/leader_guard.c
+ *   From:     ki_client_set_write_gate() (any thread); controller/leader_guard.c; also client/client.c,
+ *             rest/rest_call.c
  *   To:       rest/rest_call.c (io calls it)
  *   Locks:    mu, a leaf; it is not held while the gate runs.
  *   Not here: which requests are writes; why the gate refuses.

@@ -58,7 +58,7 @@ static int check_part(const part *p, ki_error *err)
     return p->path != NULL ? check_file(p, err) : 0;
 }
 
-/* A token given with the file is used until the file exists. */
+/* The file may be missing if a token is given with it, which is used until the file exists. */
 static int check_token(const ki_config *config, const ki_config_origin *origin, ki_error *err)
 {
     ki_error why = {0};

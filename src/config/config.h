@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* config - how to connect and with which credentials: kubeconfig, files of a pod and options, combined.
  *
- *   From:     config/load.c (files, environment, overrides), credentials/, http/
+ *   From:     config/ (config/load.c: files, environment, overrides), client/, credentials/, http/
  *   To:       http/http.c          (connecting), credentials/credentials.c (authentication)
  *   Locks:    none; plain data with an owner.
  *   Not here: reading files that change (credentials/credentials.h); requests.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* kubeconfig - merges files of clusters, contexts and users; the first definition counts.
  *
- *   From:     config/load.c (which files)
+ *   From:     config/load.c (which files); also config/kubeconfig_fields.c, config/select.c
  *   To:       config/kubeconfig_fields.c (what an entry means)
  *   Locks:    none; one owner.
  *   Not here: the environment; overrides (config/load.c).

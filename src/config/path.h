@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* path - builds file names; the results are freed with ki_secret_free().
  *
- *   From:     config/load.c, config/kubeconfig.c
+ *   From:     config/load.c, config/kubeconfig.c, config/in_cluster.c, config/kubeconfig_fields.c,
+ *             config/select.c
  *   Locks:    none; plain functions.
  *   Not here: opening files (util/file.h).
  */
@@ -10,7 +11,8 @@
 
 #include <kinformer/common.h>
 
-/* `path` itself if it begins with '/', else `dir`, a '/' and `path`. NULL when out of memory. */
+/* A copy of `path` if it begins with '/', else of `dir` and `path` with one '/' between them (none if `dir`
+ * is empty). NULL when out of memory. */
 KI_NODISCARD char *ki_path_join(ki_str dir, ki_str path);
 
 /* The same with the current working directory, so that a later chdir() has no effect. NULL when out of

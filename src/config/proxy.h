@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proxy - the proxy that the environment sets for a server, by the rules of Go and thus kubectl.
  *
- *   From:     config/load.c, http/
+ *   From:     config/load.c, http/, config/validate.c
  *   To:       HTTPS_PROXY, HTTP_PROXY (not in a CGI program), NO_PROXY, and the same in lower case
  *   Locks:    none; the environment must not change meanwhile.
  *   Not here: connecting (http/).

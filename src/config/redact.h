@@ -19,9 +19,9 @@ size_t ki_redact_header(char *out, size_t out_bytes, ki_str line);
 size_t ki_redact_url(char *out, size_t out_bytes, ki_str url);
 
 /* Writes the part of an invalid address that a message may show into `out_bytes` > 3. Everything before an
- * '@' is masked, and so is the text after a colon, unless it is a port or a part of an IPv6 address. A host
- * with a part longer than DNS allows is masked: it may be a token. A path or a query is shown as "/…".
- * Returns the length. */
+ * '@' is masked, and so is the text after a colon or '%', unless it has only hex digits, ':', '.' and ']' (a
+ * port, an IPv6 address). A host with a part longer than DNS allows is masked: it may be a token. A path or a
+ * query is shown as "/…". Returns the length. */
 size_t ki_redact_invalid_url(char *out, size_t out_bytes, ki_str url);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_file - a bearer token in a file that is updated externally.
  *
- *   From:     credentials/credentials.c, before each request
+ *   From:     credentials/credentials.c and credentials/authorization.c, before each request;
+ *             config/check_files.c, config/hold.c
  *   To:       util/file.h
  *   Locks:    none; io only.
  *   Not here: what the token is for.

@@ -177,7 +177,7 @@ static void run_job(ki_job *job)
     KI_ASSERT_ON(c->client->handlers);
     look_around(c);
     if (!c->has_threads)
-        ki_controller_work(c);
+        ki_controller_run_on_loop(c);
     if (advance(c))
         go(c);
     else
@@ -226,7 +226,7 @@ static int init_queue(ki_controller *c, ki_limiter *limiter, ki_error *err)
         return KI_ERR_NO_MEMORY;
     ki_workqueue_options options = {
         .name = c->name, .metrics = c->client->metrics, .limiter = ki_limiter_ref(c->limiter)};
-    c->queue = ki_workqueue_new_simulated(&options, c->client->clock, err);
+    c->queue = ki_workqueue_new_with_clock(&options, c->client->clock, err);
     return c->queue == NULL ? KI_ERR_NO_MEMORY : 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* controller - events in, calls of a reconcile function out.
  *
- *   From:     handlers of informers (controller/controller_watch.c), the program's calls
+ *   From:     handlers of informers (controller/controller_watch.c), the program's calls; also
+ *             controller/request.c
  *   To:       workqueue/queue.h; the program's reconcile function
  *   Locks:    mu; no callback runs while it is held. Taken under it: the mutexes of the work queue, the
  *             client, loops and informers. The mutex of a source is taken without mu; under it, an
@@ -117,9 +118,10 @@ void ki_controller_wake(ki_controller *controller) KI_EXCLUDES(controller->mu);
 void ki_controller_run_worker(void *user);
 
 /* On the loop: runs the reconciles that are due now, up to a limit. */
-void ki_controller_work(ki_controller *controller) KI_EXCLUDES(controller->mu);
+void ki_controller_run_on_loop(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
-/* When the next key can be taken, in the form of ki_loop_next_ns(). */
+/* The time from which a key can be taken, which may have passed; UINT64_MAX: not before the controller is
+ * woken. */
 uint64_t ki_controller_next_key_ns_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
 
 /* Ends the request, which must not be used afterwards. */

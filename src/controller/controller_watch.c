@@ -141,7 +141,8 @@ static void leave(source *s, ki_controller *c)
     ki_mutex_lock(&s->mu);
     s->inside--;
     if (s->controller == NULL)
-        ki_job_wake(&c->job); /* the job waits for this, and frees nothing before the lock is released */
+        ki_job_wake(&c->job); /* under mu: close_sources() needs mu to see inside == 0, so `c` is not freed
+                               * before the unlock */
     ki_mutex_unlock(&s->mu);
 }
 
@@ -156,13 +157,15 @@ static void try_later(ki_controller *c)
 /* An informer delivers an event only once, so none may be lost. An event whose keys could not be added for
  * lack of memory is kept, which needs no memory. The source gets no further event until all its keys have
  * been added. */
-static void hold(ki_controller *c, source *s, const event_objects *objects)
+static void keep_event(ki_controller *c, source *s, const event_objects *objects)
 {
     ki_mutex_lock(&s->mu);
     assert(s->held.now == NULL);
     s->held = (event_objects){ki_object_ref(objects->now),
                               objects->old == NULL ? NULL : ki_object_ref(objects->old), objects->priority};
-    s->registration = ki_registration_hold(); /* ki_informer_add_handler() may not have returned it yet */
+    /* add_source() may not have stored it yet: the first event can precede the return of
+     * ki_informer_add_handler(). */
+    s->registration = ki_registration_pause();
     ki_mutex_unlock(&s->mu);
     try_later(c);
 }
@@ -177,7 +180,7 @@ static void take_event(const ki_event *event, void *user)
     ki_priority priority = is_low ? KI_PRIORITY_LOW : KI_PRIORITY_HIGH;
     event_objects objects = {event->object, s->kind == OBJECTS ? NULL : event->old, priority};
     if (ki_predicate_passes(s->predicate, event) && !emit_keys(c, s, &objects))
-        hold(c, s, &objects);
+        keep_event(c, s, &objects);
     leave(s, c);
 }
 
@@ -401,7 +404,7 @@ static bool retry(ki_controller *c, source *s)
     if (!is_over)
         s->held = held;
     else if (s->registration != NULL)
-        ki_registration_let_go(s->registration);
+        ki_registration_resume(s->registration);
     ki_mutex_unlock(&s->mu);
     if (is_over)
         drop_objects(&held);

@@ -112,6 +112,7 @@ static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
     KI_ASSERT_HELD(c->mu);
     ki_work_item item;
     ki_expectation_state expected = KI_EXPECTATION_NONE;
+    /* 0: workers sleep in nap_locked(), not in the queue. */
     while (may_begin_locked(c) && ki_controller_now_ns(c) >= c->pause_until_ns &&
            ki_workqueue_get(c->queue, 0, &item) == 0) {
         if (defer_locked(c, &item, &expected))
@@ -185,8 +186,9 @@ static void log_failure(const ki_request *request, const ki_result *result)
                       "reconcile failed, %s: %s", is_given_up ? "giving up" : "will be retried", reason);
 }
 
-/* Returns how long the key waits until its next reconcile; UINT64_MAX: until an event adds it again. */
-static uint64_t delay_ns(const ki_request *request, const ki_result *result)
+/* Tells the limiter the result, and returns how long the key waits until its next reconcile; UINT64_MAX:
+ * until an event adds it again. */
+static uint64_t tell_limiter(const ki_request *request, const ki_result *result)
 {
     ki_controller *c = request->controller;
     uint64_t ns = 0;
@@ -224,11 +226,11 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
         known = (ki_result){.verdict = KI_VERDICT_RETRY, .message = "not a result that ends a request"};
     if (known.verdict == KI_VERDICT_RETRY || known.verdict == KI_VERDICT_GIVE_UP)
         log_failure(request, &known);
-    uint64_t now_ns = ki_controller_now_ns(c), after_ns = delay_ns(request, &known);
+    uint64_t now_ns = ki_controller_now_ns(c), after_ns = tell_limiter(request, &known);
     ki_mutex_lock(&c->mu);
     if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0) /* if it fails, only the delay counts */
-        (void)!ki_expectations_hold(&c->expectations, request->item.key, now_ns,
-                                    now_ns + ki_ns_of_ms(known.after_ms));
+        (void)!ki_expectations_delay(&c->expectations, request->item.key, now_ns,
+                                     now_ns + ki_ns_of_ms(known.after_ms));
     if (after_ns != UINT64_MAX &&
         ki_workqueue_add_after_ns(c->queue, request->item.key, request->item.priority, after_ns) < 0)
         put_back_locked(c, request->item.key, request->item.priority);
@@ -282,7 +284,7 @@ void ki_controller_run_worker(void *user)
 
 /* ---- on a loop --------------------------------------------------------------------------------------- */
 
-void ki_controller_work(ki_controller *c)
+void ki_controller_run_on_loop(ki_controller *c)
 {
     for (int i = 0; i < AT_ONCE && (i == 0 || !ki_loop_is_over_budget()); i++) {
         ki_mutex_lock(&c->mu);

@@ -103,7 +103,7 @@ void ki_election_fini(ki_election *election);
 /* STOPPED -> SEEKING; cancels a stop in progress. */
 void ki_election_start(ki_election *election, uint64_t now_ns);
 
-/* To STOPPED; through ENDING and RELEASING if we lead, through RELEASING if the lease may be ours. */
+/* Goes to STOPPED: through ENDING and RELEASING if we lead, through RELEASING if the lease may be ours. */
 void ki_election_stop(ki_election *election, uint64_t now_ns);
 
 /* In ENDING: tells the election that acting has ended. */

@@ -6,8 +6,8 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* POLL_MS: the interval between two checks of a key, which doubles each time. FORGET_MS: how long a key whose
- * expectations are over is remembered. */
+/* POLL_MS_MIN, _MAX: the interval between checks, doubled each time. FORGET_MS: how long after its last
+ * timeout a key that is never checked again is kept. */
 enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100, FORGET_MS = 60000 };
 
 /* The expectations of one key. */
@@ -188,7 +188,7 @@ int ki_expectations_add(ki_expectations *expectations, ki_str key, uint64_t now_
     return 0;
 }
 
-int ki_expectations_hold(ki_expectations *expectations, ki_str key, uint64_t now_ns, uint64_t until_ns)
+int ki_expectations_delay(ki_expectations *expectations, ki_str key, uint64_t now_ns, uint64_t until_ns)
 {
     forget_old(expectations, now_ns);
     expected *e = find_or_make(expectations, key);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* expectation - what the last reconcile of a key has written, and the cache may not have yet.
  *
- *   From:     controller/request.c adds, controller/controller_work.c asks
+ *   From:     controller/request.c adds, controller/controller_work.c asks; controller/controller.c,
+ *             controller/controller_watch.c (freed informers)
  *   To:       <kinformer/informer.h>: how far a store is complete
  *   Locks:    the owner's.
  *   Not here: keeping the key from being worked on.
@@ -54,8 +55,8 @@ KI_NODISCARD int ki_expectations_add(ki_expectations *expectations, ki_str key, 
                                      const ki_expected_write *write);
 
 /* Makes the key wait until this time. Returns 0 or KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_expectations_hold(ki_expectations *expectations, ki_str key, uint64_t now_ns,
-                                      uint64_t until_ns);
+KI_NODISCARD int ki_expectations_delay(ki_expectations *expectations, ki_str key, uint64_t now_ns,
+                                       uint64_t until_ns);
 
 /* The informer is being freed: drops its expectations. */
 void ki_expectations_forget(ki_expectations *expectations, const ki_informer *informer);

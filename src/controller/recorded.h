@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* recorded - an event as a program records it: copied, truncated to the limits of servers, ready to compare.
  *
- *   From:     controller/recorder.c (any thread makes them)
+ *   From:     controller/recorder.c and controller/recorder_add.c (any thread makes them); the rest of
+ *             controller/ that records events
  *   To:       controller/correlator.c, controller/series.c, controller/event_text.c
  *   Locks:    none; one thread at a time changes the reference count.
  *   Not here: which events belong together.

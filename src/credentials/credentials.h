@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* credentials - the credentials of requests, kept up to date: token files, certificates, exec plug-ins.
  *
- *   From:     http/, before each request
+ *   From:     http/, before each request; client/client.c and client/client_connect.c, which make and free
+ *             them
  *   To:       config/token_file.h, credentials/certificate_files.h, credentials/exec_plugin.h, according to
  *             config/config.h
  *   Locks:    none; io only, except ki_credentials_set_token().

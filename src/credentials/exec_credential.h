@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_credential - parses the output of an exec plug-in.
  *
- *   From:     credentials/exec_plugin.c (its standard output)
+ *   From:     credentials/exec_plugin.c (its standard output); also credentials/credentials.c
  *   To:       credentials/credentials.c
  *   Locks:    none; plain data with an owner.
  *   Not here: running it.

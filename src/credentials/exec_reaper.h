@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exec_reaper - reaps killed children later, without waiting for them.
  *
- *   From:     credentials/exec_process.c
+ *   From:     credentials/exec_process.c, credentials/exec_plugin.c
  *   To:       waitpid(2)
  *   Locks:    none; one table per process with atomic entries.
  *   Not here: killing them; when to poll again (credentials/exec_plugin.c).

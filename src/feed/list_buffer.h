@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list_buffer - the items of a list, kept until its end for a destination that is replaced as a whole.
  *
- *   From:     feed/feed_apply.c (io)
+ *   From:     feed/feed_apply.c (io); also feed/feed.c, feed/feed_run.c
  *   To:       ki_store_replace(), ki_delta_queue_replace()
  *   Locks:    none; io's.
  *   Not here: lists that are applied item by item (queue/delta_fifo.h).

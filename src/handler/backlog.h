@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backlog - the events that wait for one handler, in order and bounded.
  *
- *   From:     handler/listener.c  (dispatch's pushes, the handler's takes)
+ *   From:     handler/listener.c (dispatch's pushes, the handler's takes); also handler/fanout.c,
+ *             informer/registration_leave.c
  *   Locks:    none of its own; the listener's is held.
  *   Not here: calling the handler; waiting for room.
  *
@@ -37,8 +38,9 @@
  * entries. */
 #define KI_BACKLOG_SHARE 8
 
-/* An entry of a backlog. It is allocated before a change is applied,
- * so that queuing the event cannot fail afterwards. */
+/* An entry of a backlog. It is allocated before a change is applied, so that queuing the event cannot fail
+ * afterwards. An entry for a merged initial add is allocated by the push; without memory the next push tries
+ * again. */
 typedef struct ki_backlog_entry {
     ki_list_node node;
     ki_map_node by_key; /* linked while the entry is in `merged` */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fanout - sends one notification to every handler of an informer.
  *
- *   From:     informer/apply.c    (dispatch)
+ *   From:     informer/apply.c, informer/apply_held.c and informer/apply_markers.c (dispatch: notifications),
+ *             informer/informer_run.c (resyncs), informer/informer.c, informer/registration.c (handlers join
+ *             and leave)
  *   To:       informer/registration.c (queues the events of a handler, and wakes the job that delivers them)
  *   Locks:    none of its own; everything runs on dispatch. A listener's is taken when its events are handed
  *             over.

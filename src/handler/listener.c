@@ -132,8 +132,8 @@ static void call_update(ki_listener *listener, const ki_event *event)
         call(handler->on_add, &come, handler->user);
 }
 
-/* Sets the type of event that an update is for a handler with a filter.
- * Returns 0 if the handler gets no event. */
+/* Turns an update into the event that a handler with a filter gets: an add, an update or a delete. Returns 0
+ * if the handler gets no event. */
 static int filter_update(const ki_handler *handler, ki_event *event)
 {
     assert(handler->filter != NULL && event->change_type == KI_CHANGE_UPDATED && event->old != NULL);
@@ -215,7 +215,7 @@ static void count(_Atomic uint64_t *number, uint64_t more)
 
 /* Reading the clock is a large part of the cost of an event. So a callback counts as begun when the previous
  * one of the batch ended; the time in between is short. */
-static void deliver_one(ki_listener *listener, ki_notification *what)
+static void deliver_timed(ki_listener *listener, ki_notification *what)
 {
     uint64_t start = listener->last_ns != 0 ? listener->last_ns : ki_clock_now_ns(listener->clock);
     if (what->type == 0)
@@ -237,7 +237,7 @@ bool ki_listener_deliver(ki_listener *listener)
         ki_listener_end_batch(listener);
         return false;
     }
-    deliver_one(listener, &what);
+    deliver_timed(listener, &what);
     return true;
 }
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* listener - the backlog of one handler, and the calls of its callbacks.
  *
- *   From:     informer/registration.c (dispatch pushes; the handler's job delivers),
- *             handler/fanout.c (dispatch: initial adds, limits)
- *   To:       handler/backlog.c (what waits); the user's callbacks (handler runs them)
+ *   From:     informer/registration.c (dispatch pushes; the handler's job delivers), handler/fanout.c
+ *             (dispatch: initial adds, limits); also informer/registration_leave.c
+ *   To:       handler/backlog.c (what waits); the user's callbacks or those of
+ *             controller/controller_watch.c (handler runs them)
  *   Locks:    one mutex, a leaf; no callback runs while it is held.
  *   Not here: threads; which events there are; their order, limits and merging (handler/backlog.h).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* notification - one event for one handler, and the merging of two.
  *
- *   From:     informer/apply.c      (dispatch makes them)
+ *   From:     informer/apply.c (dispatch makes them); also handler/backlog.c, handler/listener.c
  *   To:       handler/backlog.c, handler/listener.c
  *   Locks:    none; it has one owner.
  *   Not here: waiting; calling.

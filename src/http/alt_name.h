@@ -14,7 +14,7 @@
  * libcurl checks their certificates. */
 void ki_alt_name_require(void *context);
 
-/* Part of the message of a handshake that fails for this reason. */
+/* Part of the message of a handshake that fails because the certificate has no such name. */
 #define KI_ALT_NAME_MESSAGE "application verification failure"
 
 #endif

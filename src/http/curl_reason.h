@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* curl_reason - translates libcurl's errors into reasons and messages.
  *
- *   From:     http/transfer.c
+ *   From:     http/transfer.c, http/proxy_route.c
  *   To:       ki_reason of <kinformer/list_watch.h>
  *   Locks:    none.
  *   Not here: errors that the server itself reports (a Status).

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http - libcurl's multi interface on a loop: the only code that touches the network.
  *
- *   From:     client/ (which makes it), http/transfer.c (requests), reflector/
+ *   From:     client/ (which makes it), http/transfer.c (requests), reflector/; also http/easy.c,
+ *             http/transfer_send.c, rest/rest_call.c
  *   To:       libcurl; util/loop/fd_watch.h and timers of the loop
  *   Locks:    none; io only.
  *   Not here: the content of requests and responses.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http_metrics - metrics of the requests to one server: rest_client_….
  *
- *   From:     http/transfer.c, rest/rest_call.c
+ *   From:     http/transfer.c, rest/rest_call.c, http/http.c, http/transfer_receive.c
  *   To:       metrics/metrics.h
  *   Locks:    none; io only.
  *   Not here: metrics of informers.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* open_files - whether a connection failed because no more files can be opened, and how to fix it.
  *
- *   From:     http/transfer.c
+ *   From:     http/transfer.c, http/curl_reason.c
  *   Locks:    none.
  *   Not here: opening sockets (http/transfer_send.c).
  */

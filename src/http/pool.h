@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* pool - connections that requests share or reuse: one multi handle of libcurl's.
  *
- *   From:     http/transfer_send.c (joins), http/transfer.c (leaves; reports that a connection seems dead)
+ *   From:     http/transfer_send.c (joins), http/transfer.c (leaves; reports that a connection seems dead);
+ *             also http/http.c, http/transfer_receive.c
  *   To:       libcurl
  *   Locks:    none; io only.
  *   Not here: sockets (http/sockets.h); requests.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proxy_route - libcurl's options for the proxy, so that it behaves as in Go.
  *
- *   From:     http/easy.c, http/transfer.c
+ *   From:     http/easy.c, http/transfer.c, http/http.c
  *   To:       config/config.h
  *   Locks:    none; immutable.
  *   Not here: the environment's proxy (config/proxy.h); connecting.
@@ -21,7 +21,7 @@ typedef struct ki_proxy_route {
     char *said;      /* the pair as written in the configuration, with its escapes; NULL for none */
     size_t user_len; /* length of the user in the pair */
     char name[128];  /* as configured, with user and password masked, and without a path */
-    long port;       /* if the URL has none; 0 for libcurl's default */
+    long port;       /* to use if the URL has none; 0 for libcurl's default */
     bool is_tls;     /* https: the connection to the proxy itself */
 } ki_proxy_route;
 

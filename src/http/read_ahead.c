@@ -63,7 +63,7 @@ static bool has_handshake(const SSL *ssl)
     return SSL_renegotiate_pending(ssl) == 1 && SSL_want_nothing(ssl);
 }
 
-/* A read that has asked for more has used up every whole record. */
+/* If the last read wanted more bytes than there were, no whole record is left. */
 bool ki_read_ahead_has_more(const void *connection)
 {
     const SSL *ssl = connection;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* sockets - libcurl's sockets as watches of the loop.
  *
- *   From:     http/http.c; libcurl, by CURLMOPT_SOCKETFUNCTION; the loop, when one is ready (received bytes)
+ *   From:     http/http.c; libcurl, by CURLMOPT_SOCKETFUNCTION; the loop, when one is ready (received bytes);
+ *             also http/pool.c, http/transfer.c, http/transfer_receive.c
  *   To:       libcurl, which reads them and calls http/transfer_receive.c; then http/http.c (ki_http_leave)
  *   Locks:    none; io only.
  *   Not here: opening and closing them (http/easy.c, libcurl).

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stand_in - a descriptor that replaces a socket while nothing may be read from it.
  *
- *   From:     http/sockets.c
+ *   From:     http/sockets.c, http/http.c
  *   To:       the kernel
  *   Locks:    none; io only.
  *   Not here: when to pause; watching sockets.

@@ -13,9 +13,9 @@ enum { WAITING_BYTES_MAX = 4 * 1024 * 1024 };
  * others. libcurl allows a head of 300 KiB. */
 enum { CONNECT_STEPS_MAX = 512 * 1024 };
 
-/* Sets the reason for the end of a transfer. The callback that calls this then fails, so libcurl ends the
- * transfer; libcurl's own error code is ignored. */
-static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
+/* Sets the reason for the end of a transfer, and nothing else. The callback that calls this then fails, so
+ * libcurl ends the transfer; libcurl's own error code is ignored. */
+static void set_reason(ki_transfer *transfer, ki_reason reason, const char *why)
 {
     transfer->reason = reason;
     transfer->why = why;
@@ -23,8 +23,7 @@ static void stop(ki_transfer *transfer, ki_reason reason, const char *why)
 
 static int on_inflated(const char *bytes, size_t n, void *user);
 
-/* The body of a success may take any time, that of a watch forever. An error is already known from its
- * head. */
+/* An error response must end within error_timeout_ms: its head says enough. A success may last forever. */
 static void set_due(ki_transfer *transfer)
 {
     const ki_http *http = transfer->http;
@@ -47,13 +46,13 @@ static int take_head(ki_transfer *transfer)
     if (head->status == 401 && transfer->http->options.credentials != NULL)
         ki_credentials_refused(transfer->http->options.credentials, transfer->generation);
     if (head->has_other_coding || (head->is_gzip && !transfer->http->use_gzip)) {
-        stop(transfer, KI_REASON_MALFORMED, "the response has an encoding that was not requested");
+        set_reason(transfer, KI_REASON_MALFORMED, "the response has an encoding that was not requested");
         return -1;
     }
     if (head->is_gzip) {
         transfer->inflate = ki_inflate_new(on_inflated, transfer);
         if (transfer->inflate == NULL) {
-            stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+            set_reason(transfer, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
             return -1;
         }
     }
@@ -69,9 +68,9 @@ size_t ki_transfer_on_header(char *bytes, size_t size, size_t count, void *user)
     if (transfer->state == KI_TRANSFER_OVER)
         return 0;
     if (ki_response_head_line(&transfer->head, (ki_str){bytes, n}, transfer->http->clock) < 0) {
-        stop(transfer, KI_REASON_MALFORMED,
-             transfer->is_told ? "the trailers of the response exceed the limit for its head"
-                               : "the head of the response exceeds its limit");
+        set_reason(transfer, KI_REASON_MALFORMED,
+                   transfer->is_told ? "the trailers of the response exceed the limit for its head"
+                                     : "the head of the response exceeds its limit");
         return 0;
     }
     if (!transfer->head.is_complete || transfer->is_told)
@@ -91,7 +90,7 @@ int ki_transfer_on_progress(void *user, curl_off_t down_total, curl_off_t down, 
     (void)up;
     if (transfer->is_connected || ++transfer->connect_steps <= CONNECT_STEPS_MAX)
         return 0;
-    stop(transfer, KI_REASON_MALFORMED, "the response of the proxy to CONNECT exceeds its limit");
+    set_reason(transfer, KI_REASON_MALFORMED, "the response of the proxy to CONNECT exceeds its limit");
     return 1;
 }
 
@@ -127,7 +126,8 @@ static int give_body(ki_transfer *transfer, const char *bytes, size_t n)
         return rc;
     }
     if (rc == 1 && is_shared(transfer)) {
-        stop(transfer, KI_REASON_CONNECTION_LOST, "the queue is full: the stream is cut and will be resumed");
+        set_reason(transfer, KI_REASON_CONNECTION_LOST,
+                   "the queue is full: the stream is cut and will be resumed");
         return KI_ERR_STOPPED;
     }
     bool is_turn_over = rc == 0 && has_had_its_turn(transfer);
@@ -148,9 +148,9 @@ static void explain_inflate(ki_transfer *transfer, int rc)
     if (transfer->state == KI_TRANSFER_OVER || transfer->reason != KI_REASON_NONE)
         return;
     if (rc == KI_ERR_NO_MEMORY)
-        stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
+        set_reason(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
     else
-        stop(transfer, KI_REASON_MALFORMED, "the response is not valid gzip");
+        set_reason(transfer, KI_REASON_MALFORMED, "the response is not valid gzip");
 }
 
 static int take_bytes(ki_transfer *transfer, const char *bytes, size_t n)
@@ -170,9 +170,9 @@ static int keep_bytes(ki_transfer *transfer, const char *bytes, size_t n)
         ki_buf_init(&transfer->waiting, WAITING_BYTES_MAX);
     int rc = ki_buf_append(&transfer->waiting, bytes, n);
     if (rc == KI_ERR_NO_MEMORY)
-        stop(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
+        set_reason(transfer, KI_REASON_NO_MEMORY, ki_error_text(rc));
     else if (rc < 0)
-        stop(transfer, KI_REASON_CONNECTION_LOST, "the buffer for waiting data is full");
+        set_reason(transfer, KI_REASON_CONNECTION_LOST, "the buffer for waiting data is full");
     return rc;
 }
 

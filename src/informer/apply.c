@@ -20,7 +20,8 @@ void ki_apply_init(ki_apply *apply, const ki_apply_options *options)
     ki_held_back_init(&apply->held);
 }
 
-static void begin_entry(ki_apply *apply)
+/* The next change to apply is the first one of an entry. */
+static void reset_progress(ki_apply *apply)
 {
     assert(apply != NULL);
     apply->deltas_done = 0;
@@ -47,7 +48,7 @@ static bool forget_batch(ki_apply *apply)
 {
     bool has_list_end = forget(apply, &apply->batch);
     apply->batch_count = 0;
-    begin_entry(apply);
+    reset_progress(apply);
     ki_apply_plan_drop(apply);
     return has_list_end;
 }
@@ -82,8 +83,7 @@ void ki_apply_fini(ki_apply *apply)
 /* ---- marks: which list has seen an object last, and a note about that ------------------------------ */
 
 enum {
-    MARK_OTHER = 1, /* the list has only shown that the object exists; the stored state is of the previous
-                     * history */
+    MARK_OTHER = 1, /* the list contains the object, but its stored state is from the previous history */
     MARK_BITS = 1
 };
 
@@ -105,8 +105,9 @@ static void set_mark(const ki_object *object, uint32_t mark)
     ((ki_object *)object)->mark = mark; /* a note for the writer, not part of the const state */
 }
 
-/* The list that marks the object of a change. For an item, this is its list. For an event, it is the last
- * list whose end was applied or, until one of this history has ended, the first list of this history.
+/* Returns the number of the list to write into the mark of a change's object. For an item, this is its list.
+ * For an event, it is the last list whose end was applied or, until one of this history has ended, the first
+ * list of this history.
  *
  * There is one exception. An event leaves the queue at the position of its key, so it may be applied before
  * the end of a list that was received before it. That end must not remove the object. If the version is a
@@ -187,7 +188,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    /* For the stored object itself, ki_rules_judge() returns KI_RULES_SEEN. */
+    /* The object to put is never the stored one: then the verdict was KI_RULES_SEEN. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
@@ -314,7 +315,7 @@ static int apply_entry(ki_apply *apply, const ki_delta_entry *entry) KI_REQUIRES
             return rc;
         note_delete(apply, delta);
     }
-    begin_entry(apply);
+    reset_progress(apply);
     return 0;
 }
 
@@ -405,7 +406,7 @@ static void end_batch(ki_apply *apply)
 {
     assert(ki_list_is_empty(&apply->batch) && apply->deltas_done == 0 && apply->batch_count > 0);
     (void)ki_resource_version_advance(&apply->version, &apply->batch_version);
-    ki_delta_fifo_reach(apply->options.fifo, NULL);
+    ki_delta_fifo_report_processed(apply->options.fifo, NULL);
     apply->batch_count = 0;
 }
 
@@ -440,6 +441,6 @@ int ki_apply_step(ki_apply *apply)
     if (ki_list_is_empty(&apply->batch))
         end_batch(apply);
     else
-        ki_delta_fifo_reach(apply->options.fifo, first_of(apply));
+        ki_delta_fifo_report_processed(apply->options.fifo, first_of(apply));
     return 1;
 }

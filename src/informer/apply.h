@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apply - applies queued changes to the store and notifies handlers.
  *
- *   From:     informer/informer_run.c   (dispatch runs steps, which pop from the queue)
+ *   From:     informer/informer_run.c (dispatch runs steps, which pop from the queue); also
+ *             informer/informer.c
  *   To:       store/store.c, then handler/fanout.c
  *   Locks:    none of its own; runs on dispatch. The store's are held per batch.
  *   Not here: which change counts (informer/rules.h); calling handlers; threads.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* informer_metrics - counters for the queue and the store of one informer.
  *
- *   From:     informer/informer_run.c (dispatch)
+ *   From:     informer/informer_run.c (dispatch); also informer/informer.c, informer/informer_status.c
  *   To:       metrics/metrics.h
  *   Locks:    none for counting.
  *   Not here: lists and watches (reflector/reflector_metrics.h); handlers (handler/handler_metrics.h).

@@ -57,10 +57,8 @@ static int push_change(ki_informer *informer, const ki_change *change)
     return KI_ERR_INVALID;
 }
 
-/* Returns 1 if io must wait. Sets the flag first, and checks the queue again afterwards: either dispatch sees
- * that io waits for room, or io sees that dispatch has made room. If io sees room, it clears the flag, and
- * dispatch does not wake io_job. But an earlier change of the same response may have paused the reflector, so
- * io wakes the job itself. */
+/* Returns 1 if io must wait. Order: set the flag, then look. If there is room after all, dispatch may have
+ * seen no flag and will not wake io_job, so io wakes it if an earlier change paused the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->io);
@@ -94,8 +92,8 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1) /* full: nothing more arrives until there is
-                                                             * room */
+    /* If rc is 1, the queue is full: nothing more arrives until there is room. */
+    if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1)
         wake_dispatch(&informer->end_of_changes);
     else
         ki_loop_defer(&informer->end_of_changes, wake_dispatch);

@@ -47,11 +47,11 @@ static void measure(ki_registration *registration)
 
 /* Delivers one event. Returns false if there is none, or if none may be delivered. If dispatch waits for room
  * in a backlog, wakes it after each event, not only at the end of the run. */
-static bool deliver_one(ki_registration *registration)
+static bool deliver_next(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
     ki_informer *informer = registration->informer;
-    bool was_one = informer->life.may_deliver && !registration->is_held &&
+    bool was_one = informer->life.may_deliver && !registration->is_paused &&
                    ki_listener_deliver(&registration->subscriber.listener);
     if (informer->is_blocked)
         ki_life_wake_dispatch(&informer->life);
@@ -59,7 +59,7 @@ static bool deliver_one(ki_registration *registration)
 }
 
 /* Wakes the calls that wait for this handler to be synced; they check the listener. */
-static void tell_synced(ki_registration *registration)
+static void wake_synced(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);
     ki_informer *informer = registration->informer;
@@ -75,28 +75,28 @@ static void deliver(ki_registration *registration)
     size_t delivered = 0;
     bool has_time = true;
     delivering = registration;
-    while (has_time && deliver_one(registration))
+    while (has_time && deliver_next(registration))
         has_time = ++delivered < CALLBACKS_AT_A_TIME && !ki_loop_is_over_budget();
     /* The batch also ends here while more events wait, since the handler may never catch up,
      * or may be stopped. */
     ki_listener_end_batch(&registration->subscriber.listener);
     delivering = NULL;
-    tell_synced(registration);
+    wake_synced(registration);
     measure(registration);
     if (!has_time)
         ki_job_wake(&registration->job);
 }
 
-ki_registration *ki_registration_hold(void)
+ki_registration *ki_registration_pause(void)
 {
     assert(delivering != NULL);
-    delivering->is_held = true;
+    delivering->is_paused = true;
     return delivering;
 }
 
-void ki_registration_let_go(ki_registration *registration)
+void ki_registration_resume(ki_registration *registration)
 {
-    registration->is_held = false;
+    registration->is_paused = false;
     ki_job_wake(&registration->job);
 }
 

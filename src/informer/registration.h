@@ -2,7 +2,8 @@
 /* registration - one handler of an informer, from its adding to its removal.
  *
  *   From:     informer/informer.c (the user's calls, any thread), informer/informer_run.c (dispatch adds
- *             and removes it); the push of a ki_fanout (dispatch: events); controller/
+ *             and removes it), informer/registration_leave.c, informer/factory.c,
+ *             controller/controller_watch.c; by callback, handler/fanout.c (dispatch: events)
  *   To:       handler/listener.c: it pushes on dispatch, and delivers on the handlers' loop
  *             informer/registration_leave.c   (removals, and waiting for it)
  *   Locks:    the informer's mu, for the fields guarded by it.
@@ -24,10 +25,10 @@ struct ki_registration {
     ki_subscriber subscriber; /* used on dispatch only, except its listener */
     ki_job job;               /* calls the handler */
     ki_handler_metrics metrics;
-    uint64_t coalesced;   /* the number that has been added to the metrics; used on dispatch only */
-    bool has_told_synced; /* waiting calls were woken after SYNCED; used by the handler's job only */
-    _Atomic bool is_held; /* nothing is delivered until ki_registration_let_go() */
-    ki_list_node node;    /* guarded by the informer's mu, like all members below */
+    uint64_t coalesced;     /* the number that has been added to the metrics; used on dispatch only */
+    bool has_told_synced;   /* waiting calls were woken after SYNCED; used by the handler's job only */
+    _Atomic bool is_paused; /* nothing is delivered until ki_registration_resume() */
+    ki_list_node node;      /* guarded by the informer's mu, like all members below */
     bool is_joined;
     bool is_removed;
     bool is_released;
@@ -49,11 +50,11 @@ void ki_registrations_remove_all_locked(ki_informer *informer) KI_REQUIRES(infor
 void ki_registrations_wake_all_locked(ki_informer *informer) KI_REQUIRES(informer->life.mu);
 
 /* Called from a callback: the handler that is being called gets nothing more, not even on_synced, until
- * ki_registration_let_go(). Events stay in its backlog meanwhile. Returns the registration. */
-ki_registration *ki_registration_hold(void);
+ * ki_registration_resume(). Events stay in its backlog meanwhile. Returns the registration. */
+ki_registration *ki_registration_pause(void);
 
 /* Any thread, while the registration exists: delivers to the handler again. */
-void ki_registration_let_go(ki_registration *registration);
+void ki_registration_resume(ki_registration *registration);
 
 /* On dispatch, called by handler/fanout.c: queues events for the handler and wakes its job. Takes the
  * entries. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rules - which changes are applied to the store: rules 3, 4 and 8 of docs/consistency.md.
  *
- *   From:     informer/apply.c, for one change and the stored object of its key
+ *   From:     informer/apply.c and informer/apply_markers.c, for one change and the stored object of its key;
+ *             informer/informer_metrics.c
  *   Locks:    none; pure functions.
  *   Not here: doing it.
  */

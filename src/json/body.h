@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* body - the internals of a ki_body: one JSON text, and the first error.
  *
- *   From:     json/, api/object/body_fail.h; public as ki_body_…()
+ *   From:     json/, api/object/body_fail.h; public as ki_body_…(); also api/object/body_fail.c,
+ *             api/object/body_metadata.c
  *   To:       json/write.c; api/object/body_metadata.c edits bodies through the public calls
  *   Locks:    none; a body belongs to one thread at a time.
  *   Not here: what the content means to Kubernetes.

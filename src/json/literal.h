@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* literal - numbers, true, false and null, one byte at a time.
  *
- *   From:     json/kernel/tokens.h
+ *   From:     json/kernel/tokens.h, json/scan.c
  *   Not here: the value of a number (json/number.c).
  */
 #ifndef KI_JSON_LITERAL_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* number - JSON numbers: exact decimals of any length, int64, double and back.
  *
- *   From:     json/read.c, json/equal.c, json/write.c, json/reformat.c, proto/
+ *   From:     json/read.c, json/equal.c, json/write.c, json/reformat.c, proto/, json/body_format.c
  *   Locks:    none; pure functions, the same in every locale.
  *   Not here: Kubernetes quantities.
  */
@@ -39,8 +39,9 @@ KI_NODISCARD int ki_json_number_int64(ki_str raw, int64_t *out_number);
  * too large for a double. */
 KI_NODISCARD int ki_json_number_double(ki_str raw, double *out_number);
 
-/* Writes a finite double with the fewest digits that read back as the same double. The format is that of
- * ECMAScript and Go, with an exponent below 1e-6 and from 1e21 on. Returns the number of bytes. */
+/* Writes a finite double with the fewest digits that read back as the same double, as Go's encoding/json:
+ * exponent notation for magnitudes below 1e-6, except 0, and from 1e21 on; -0 is "-0". Returns the number of
+ * bytes. */
 enum { KI_JSON_DOUBLE_BYTES = 32 };
 size_t ki_json_double_format(double number, char out[KI_JSON_DOUBLE_BYTES]);
 

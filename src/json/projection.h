@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* projection - which parts of a value are kept, and which are captured.
  *
- *   From:     api/object/object_plan.c: informer options (keep, drop) and the metadata that every object
- *             has; proto/
+ *   From:     api/object/object_plan.c: informer options (keep, drop) and the metadata that every object has;
+ *             proto/; also api/object/object_probe.c, json/sink.c
  *   To:       json/sink.c
  *   Locks:    none; immutable once built, shared by any number of sinks.
  *   Not here: copying.

@@ -94,9 +94,9 @@ static int settle_sink(ki_json_scanner *scanner)
     return 0;
 }
 
-/* How many of `n` bytes may be scanned before the limits must be checked. Each byte adds at most one byte
- * to the sink's text, so only the last byte of a slice can exceed the maximum. So the limit is exceeded at
- * the same byte, however the input is split. */
+/* How many of `n` bytes may be scanned before the limits must be checked. A slice ends at most one byte after
+ * the room in the sink. Each byte adds at most one, so the limit is exceeded at the same byte for every
+ * split. */
 static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
 {
     assert(n > 0 && room > 0);
@@ -123,6 +123,7 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
 {
     *out_used = 0;
     assert(scanner->value_bytes <= scanner->value_bytes_max);
+    /* The value has its maximum size: a number may end here, but not grow. */
     int is_full = scanner->value_bytes == scanner->value_bytes_max;
     if (is_full && scanner->scalar != KI_SCALAR_LITERAL)
         return fail(scanner, KI_ERR_JSON_TOO_LARGE);
@@ -132,7 +133,7 @@ static int scan_slice(ki_json_scanner *scanner, const char *bytes, size_t n, siz
         return fail(scanner, rc);
     size_t used = scanner->kernel->scan(scanner, bytes, n);
     assert(used <= n);
-    if (is_full && used > 0) /* only a byte that ends a number may follow at the limit */
+    if (is_full && used > 0)
         return fail(scanner, KI_ERR_JSON_TOO_LARGE);
     *out_used = used;
     scanner->value_bytes += used;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* scan - finds the end of one JSON value in bytes that arrive in any split, and checks every byte of it.
  *
- *   From:     api/decode/envelope.c (io feeds it the received bytes), api/object/, json/kernel/, proto/
+ *   From:     api/decode/envelope.c (io feeds it the received bytes), api/object/, json/kernel/, proto/; also
+ *             api/decode/list_decoder.c, api/decode/watch_decoder.c
  *   To:       json/kernel/kernel_*.c     (blocks of 64 bytes), json/sink.c (what is kept)
  *   Locks:    none; one owner.
  *   Not here: what the value means; several values; looking at a value again later (json/read.c).

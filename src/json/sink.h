@@ -2,7 +2,8 @@
 /* sink - collects the kept part of a value while it is scanned: minified, projected, with the positions of
  * captured fields.
  *
- *   From:     json/kernel/block.h (the structural characters, in order), proto/
+ *   From:     json/kernel/block.h and json/walk.c (the structural characters, in order), json/scan.c,
+ *             api/decode/ (which sets projection and limit), proto/; also api/object/object_build.c
  *   To:       api/object/object_build.c  (text, side text and captures of one complete value)
  *   Locks:    none; one owner.
  *   Not here: which paths are kept (json/projection.c); whether the text is valid JSON: after a mistake, the

@@ -3,7 +3,7 @@
  * tree.
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/reformat.c,
- *             api/object/object_text.c
+ *             api/object/object_text.c, api/object/object.c, api/object/object_build.c
  *   To:       json/kernel.h, for containers
  *   Locks:    none; pure functions.
  *   Not here: validation. Any bytes are safe, but the length is only meaningful for valid JSON.

@@ -3,7 +3,8 @@
  *
  *   From:     json/read.c, json/pointer.c, json/names.c, json/equal.c, json/write.c, json/canonical.c,
  *             api/object/object_build.c, api/object/object_text.c, api/resource/resource.c,
- *             api/selector/field_selector.c, proto/
+ *             api/selector/field_selector.c, proto/, api/object/object_fields.c, api/object/object_path.c,
+ *             json/body_format.c, json/projection.c
  *   Locks:    none; pure functions.
  *   Not here: finding where a string ends (json/skip.h).
  *

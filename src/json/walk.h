@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* walk - follows the brackets of one block: nesting, matching, the end of the value, and calls of the sink.
  *
- *   From:     json/kernel/block.h
+ *   From:     json/kernel/block.h, json/scan.c (the depth at the beginning)
  *   To:       json/sink.c
  *   Not here: which token may follow which (json/kernel/grammar.h).
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* write - the internals of a ki_json_writer, for code that writes existing JSON text or keeps the result.
  *
- *   From:     json/reformat.c, json/body_format.c, controller/lease.c; public as ki_json_write_…()
+ *   From:     json/reformat.c, json/body_format.c, controller/lease.c; public as ki_json_write_…(); also
+ *             controller/event_text.c, json/body_diff.c, json/body_edit.c
  *   To:       util/buf.c
  *   Locks:    none; a writer belongs to one thread at a time.
  *   Not here: reading.

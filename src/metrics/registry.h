@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* registry - stores the metrics: families by name, and the children of each family by their labels.
  *
- *   From:     metrics/metrics.c fills it
+ *   From:     metrics/metrics.c fills it, metrics/prometheus.c reads it
  *   To:       metrics/metrics_write.c walks it, metrics/prometheus.c writes one family
  *   Locks:    ki_metrics.mu guards the sets and the fields marked so; the rest is constant, except the cells,
  *             which are atomic.

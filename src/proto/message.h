@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message - the reader of messages: its state, its limits and errors, and which values are kept.
  *
- *   From:     proto/item.c, which begins; the files of proto/message_parts.h
+ *   From:     proto/item.c, which begins; the files of proto/message_parts.h; also proto/proto_list.c,
+ *             proto/proto_status.c, proto/proto_watch.c
  *   Locks:    none; one owner.
  *   Not here: the fields (proto/message_write.c).
  */

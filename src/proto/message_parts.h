@@ -2,7 +2,12 @@
 /* message_parts - what the files that read messages share.
  *
  *   From:     proto/item.c, proto/message.c, proto/message_write.c, proto/members.c, proto/value.c,
- *             proto/list.c, proto/map.c, proto/union.c, proto/raw.c
+ *             proto/list.c, proto/map.c, proto/union.c, proto/raw.c, proto/fast_path.c, proto/order.c,
+ *             proto/reorder.c
+ *   To:       proto/value.c, proto/members.c (also ki_proto_view_of()), proto/list.c, proto/map.c,
+ *             proto/union.c, proto/raw.c, proto/message.c (ki_proto_settle_by())
+ *   Locks:    none; one owner.
+ *   Not here: all members of an object (proto/message_write.h).
  */
 #ifndef KI_PROTO_MESSAGE_PARTS_H
 #define KI_PROTO_MESSAGE_PARTS_H

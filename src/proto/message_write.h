@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* message_write - reads the fields of a message once, and writes the fields in the order of arrival.
  *
- *   From:     proto/item.c, proto/members.c, proto/fast_path.h
+ *   From:     proto/item.c, proto/members.c, proto/fast_path.c
  *   To:       proto/fast_path.h; proto/members.c for other fields
  *   Locks:    none; one owner.
  *   Not here: the values; messages in which a field occurs several times (proto/reorder.c brings them into

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* out - writes JSON into the text of a sink.
  *
- *   From:     proto/item.c, proto/message.c, proto/leaf.c
+ *   From:     proto/
  *   To:       json/sink.h
  *   Locks:    none; one owner.
  *   Not here: which values are written.

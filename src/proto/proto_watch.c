@@ -46,9 +46,9 @@ void ki_proto_watch_fini(ki_proto_watch *decoder)
     ki_buf_fini(&decoder->api_version);
 }
 
-static int refuse(ki_proto_watch *decoder, int step)
+static int refuse(ki_proto_watch *decoder, int result)
 {
-    decoder->decoded.refused_type = step;
+    decoder->decoded.refused_type = result;
     return KI_WATCH_REFUSED;
 }
 
@@ -70,7 +70,7 @@ static int find_message(ki_proto_watch *decoder, const ki_proto_typed *typed)
     return rc < 0 ? rc : ki_buf_append_str(&decoder->api_version, typed->api_version);
 }
 
-static int take_object(ki_proto_watch *decoder, const ki_proto_typed *typed, int step)
+static int take_object(ki_proto_watch *decoder, const ki_proto_typed *typed, int result)
 {
     const ki_object_plan *plan = decoder->plan;
     int rc = find_message(decoder, typed);
@@ -85,7 +85,7 @@ static int take_object(ki_proto_watch *decoder, const ki_proto_typed *typed, int
                                              !ki_str_equal(typed->api_version, plan->api_version)};
     rc = ki_proto_item_build(&decoder->reader, plan, &item, &decoder->decoded.object,
                              &decoder->decoded.refused);
-    return rc < 0 ? rc : rc == 1 ? step : refuse(decoder, step);
+    return rc < 0 ? rc : rc == 1 ? result : refuse(decoder, result);
 }
 
 /* Reads the whole object of a bookmark or an error, without the projection. Returns 1 if it is in the sink,
@@ -133,13 +133,13 @@ static int take_error(ki_proto_watch *decoder, const ki_proto_typed *typed)
     return rc == KI_ERR_NO_MEMORY ? rc : KI_WATCH_ERROR;
 }
 
-static int take_typed(ki_proto_watch *decoder, const ki_proto_typed *typed, int step)
+static int take_typed(ki_proto_watch *decoder, const ki_proto_typed *typed, int result)
 {
-    if (step == KI_CHANGE_BOOKMARK)
+    if (result == KI_CHANGE_BOOKMARK)
         return take_bookmark(decoder, typed);
-    if (step == KI_WATCH_ERROR)
+    if (result == KI_WATCH_ERROR)
         return take_error(decoder, typed);
-    return take_object(decoder, typed, step);
+    return take_object(decoder, typed, result);
 }
 
 /* Called when the frame is complete; `frame` is only its beginning if it is too large. */
@@ -152,24 +152,24 @@ static int take_frame(ki_proto_watch *decoder, ki_str frame)
     ki_error *why = &decoder->decoded.refused.error;
     if (ki_proto_typed_fields(frame, is_cut, fields, OBJECT) < 0) {
         ki_fail(why, KI_ERR_PROTOBUF, "the event is malformed");
-        return refuse(decoder, KI_WATCH_MORE);
+        return refuse(decoder, 0);
     }
-    int step = ki_event_step(fields[TYPE - 1]);
-    if (step == KI_WATCH_MORE || fields[OBJECT - 1].ptr == NULL) {
+    int result = ki_event_result(fields[TYPE - 1]);
+    if (result == 0 || fields[OBJECT - 1].ptr == NULL) {
         if (fields[OBJECT - 1].ptr == NULL || fields[TYPE - 1].len == 0)
             ki_fail(why, KI_ERR_NOT_AN_EVENT, "the event has no %s",
                     fields[TYPE - 1].len == 0 ? "type" : "object");
         else
             ki_fail(why, KI_ERR_NOT_AN_EVENT, "unknown event type \"%.*s\"", KI_STR_ARGS(fields[TYPE - 1]));
-        return refuse(decoder, step);
+        return refuse(decoder, result);
     }
     if (ki_proto_typed_fields(fields[OBJECT - 1], is_cut, &raw, RAW) < 0) {
         ki_fail(why, KI_ERR_PROTOBUF, "the object of the event is malformed");
-        return refuse(decoder, step);
+        return refuse(decoder, result);
     }
     if (ki_proto_typed_read(raw, is_cut, &typed, why) < 0)
-        return refuse(decoder, step);
-    return take_typed(decoder, &typed, step);
+        return refuse(decoder, result);
+    return take_typed(decoder, &typed, result);
 }
 
 /* ---- bytes --------------------------------------------------------------------------------------------- */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table - the messages of the built-in kinds: which fields they have, and how Go writes each field as JSON.
  *
- *   From:     proto/message.c, proto/view.c, proto/reorder.c
+ *   From:     proto/proto_list.c, proto/proto_watch.c, proto/proto_status.c and reflector/reflector_wire.c
+ *             (ki_proto_find()); all of proto/ that reads messages
  *   To:       proto/messages_table.c, which scripts/tables writes from the Go types
  *   Locks:    none; constant data.
  *   Not here: values.

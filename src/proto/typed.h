@@ -2,7 +2,7 @@
 /* typed - the envelope of a Kubernetes message: "k8s", a zero byte, {1: {1: apiVersion, 2: kind}, 2:
  * message}.
  *
- *   From:     proto/proto_list.c, proto/proto_watch.c
+ *   From:     proto/proto_list.c, proto/proto_watch.c, proto/item.c, proto/proto_status.c
  *   To:       proto/wire.h
  *   Locks:    none; pure functions.
  *   Not here: the message.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* view - the rules of a projection for the fields of a message.
  *
- *   From:     proto/item.c, proto/members.c
+ *   From:     proto/message.c, which makes and frees the views, proto/item.c, proto/members.c,
+ *             proto/message_write.c, proto/list.c, proto/map.c
  *   To:       json/projection.h
  *   Locks:    none; one owner.
  *   Not here: reading messages.

@@ -123,7 +123,7 @@ int ki_delta_entry_reserve(ki_delta_entry *entry)
     return 0;
 }
 
-/* Needed because an event may arrive twice, the second time after a newer one. */
+/* Whether `object` is older: an event may arrive again after a newer one. */
 static bool is_older(const ki_object *object, const ki_object *other)
 {
     int order = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* delta_entry - an entry of a queue: the waiting changes of one key, oldest first; or a marker.
  *
- *   From:     queue/delta_fifo.c, queue/delta_queue.c
+ *   From:     queue/delta_fifo.c, queue/delta_queue.c, queue/delta_queue_replace.c, informer/apply.c
  *   To:       informer/apply.c, or the callback of ki_delta_queue_pop()
  *   Locks:    the queue's. A popped entry belongs to the consumer, and needs none.
  *   Not here: order among keys, limits.

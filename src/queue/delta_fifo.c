@@ -13,8 +13,8 @@
  *   - entry->version_before is the value of `received` when the entry was queued. It does not decrease from
  *     head to tail, because `received` only grows while entries wait. So everything that was received up to
  *     the head's version_before has left the queue: it was in entries that were queued before the head.
- *   - The queue's fresh_ns is the fresh_ns of the first popped entry that has not been processed; if there is
- *     none, that of the head; if nothing waits either, heard_ns.
+ *   - fifo->fresh_ns is entry->fresh_ns of the first entry not yet processed (popped first, then the head);
+ *     without any, heard_ns.
  *
  * A push appends to the waiting entry of its key or queues a new one, and raises `received` afterwards. A pop
  * takes from the head. Only begin_history() and reset() set `received` back, and they drop all entries first;
@@ -104,12 +104,13 @@ static void set_fresh(ki_delta_fifo *fifo, uint64_t fresh_ns)
     atomic_store_explicit(&fifo->fresh_ns, fresh_ns, memory_order_relaxed);
 }
 
-/* A watch reports changes in order, so an event shows that everything before it has been received. Before the
- * end of a list nothing is complete. */
-static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_of_watch)
+/* A watch reports changes in order, so an event or a bookmark that is newer than what was received shows that
+ * everything before it has been received: `is_news`. An item of a list has no version, so it is never news.
+ * Before the end of a list nothing is complete. */
+static uint64_t fresh_before_locked(const ki_delta_fifo *fifo, int is_news)
 {
     KI_ASSERT_HELD(fifo->mu);
-    return is_of_watch && fifo->heard_ns != UINT64_MAX ? fifo->now_ns : fifo->heard_ns;
+    return is_news && fifo->heard_ns != UINT64_MAX ? fifo->now_ns : fifo->heard_ns;
 }
 
 /* ---- pushing ----------------------------------------------------------------------------------------- */
@@ -128,7 +129,7 @@ static void enqueue_locked(ki_delta_fifo *fifo, ki_delta_entry *entry, uint64_t 
 }
 
 /* Whether this is KI_CHANGE_SEEN, and the last change of the key already shows that the list contains it. */
-static int is_said(const ki_delta_entry *entry, const ki_delta *delta)
+static int adds_nothing(const ki_delta_entry *entry, const ki_delta *delta)
 {
     const ki_delta *last = ki_delta_entry_last(entry);
     return last != NULL && delta->change_type == KI_CHANGE_SEEN && last->change_type != KI_CHANGE_DELETED &&
@@ -189,7 +190,7 @@ static int push_locked(ki_delta_fifo *fifo, ki_str key, ki_delta delta, const ki
         fifo->begun_list = delta.list;
         fifo->begun_ns = fifo->now_ns;
     }
-    if (!is_said(entry, &delta))
+    if (!adds_nothing(entry, &delta))
         ki_delta_entry_append(entry, delta);
     fifo->bytes += entry->bytes - before;
     if (!ki_list_node_is_linked(&entry->node))
@@ -312,7 +313,8 @@ int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
     return has_room;
 }
 
-static void take_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
+/* Removes an entry from `keys` and the totals; the caller has taken it off `queue`. */
+static void unregister_locked(ki_delta_fifo *fifo, ki_delta_entry *entry)
 {
     KI_ASSERT_HELD(fifo->mu);
     assert(fifo->items > 0 && fifo->bytes >= entry->bytes);
@@ -328,7 +330,7 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
     size_t n = 0;
     ki_mutex_lock(&fifo->mu);
     for (ki_list_node *node = NULL; n < max && (node = ki_list_pop_front(&fifo->queue)) != NULL; n++) {
-        take_locked(fifo, ki_delta_entry_of(node));
+        unregister_locked(fifo, ki_delta_entry_of(node));
         ki_list_push_back(out_batch, node);
     }
     assert(is_sound_locked(fifo));
@@ -340,7 +342,7 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
     return n;
 }
 
-void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next)
+void ki_delta_fifo_report_processed(ki_delta_fifo *fifo, const ki_delta_entry *next)
 {
     if (next != NULL) {
         set_fresh(fifo, next->fresh_ns);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* delta_fifo - ordered, bounded, per-key hand-over of changes between two threads.
  *
- *   From:     informer/informer_run.c   (io pushes)
+ *   From:     informer/informer_run.c (io pushes); also informer/apply.c, informer/informer.c,
+ *             informer/informer_status.c
  *   To:       informer/apply.c       (dispatch pops)
  *   Locks:    one mutex, a leaf; no callback runs while it is held.
  *   Not here: add versus update; what is applied; requests to the server.
@@ -48,8 +49,8 @@ typedef struct ki_delta_fifo {
                                    * ki_delta_fifo_set_now() */
     uint64_t heard_ns;            /* when the last event or bookmark arrived, or a list began; UINT64_MAX:
                                    * never */
-    uint32_t begun_list;          /* the newest list of which a change was queued, */
-    uint64_t begun_ns;            /* and when the first was, since a list shows the state when it began */
+    uint32_t begun_list;          /* the newest list of which a change was queued */
+    uint64_t begun_ns;            /* when its first change was queued: a list shows the state when it began */
     _Atomic uint64_t fresh_ns;    /* see ki_delta_fifo_fresh_ns(); written under mu, or by the consumer */
     bool is_processing;           /* popped entries are still being processed */
     ki_list spare;                /* entries to use again */
@@ -106,7 +107,7 @@ size_t ki_delta_fifo_pop(ki_delta_fifo *fifo, size_t max, ki_list *out_batch,
 
 /* Reports that all popped entries before `next` have been processed. NULL means all popped entries; report
  * this before the next pop. */
-void ki_delta_fifo_reach(ki_delta_fifo *fifo, const ki_delta_entry *next) KI_EXCLUDES(fifo->mu);
+void ki_delta_fifo_report_processed(ki_delta_fifo *fifo, const ki_delta_entry *next) KI_EXCLUDES(fifo->mu);
 
 /* Gives back popped entries that have been processed and cleared, so that pushes use them again. Otherwise
  * one thread would allocate memory for each change and another would free it,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* answer - one request of a reflector and its response: turns a body into results, and errors into reasons.
  *
- *   From:     reflector/reflector.h   (requests), reflector/http_source.c or another ki_list_watch, by the
- *             calls of <kinformer/list_watch.h>   (io)
+ *   From:     reflector/reflector*.c (requests), reflector/http_source.c or another ki_list_watch, by the
+ *             calls of <kinformer/list_watch.h> (io)
  *   To:       reflector/reflector.c, by its ki_answer_cb
  *   Locks:    none; io's.
  *   Not here: what a result means, which request is next.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* backoff - how long to wait after a failure: twice as long each time, with jitter.
  *
- *   From:     reflector/reflector.c
+ *   From:     reflector/reflector.c, reflector/reflector_list.c, reflector/reflector_watch.c
  *   Locks:    none; one owner.
  *   Not here: timers; what has failed.
  *

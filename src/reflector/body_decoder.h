@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* body_decoder - decodes the body of a list or of a watch, in JSON or in protobuf.
  *
- *   From:     reflector/answer.c (io: a body in any split)
+ *   From:     reflector/answer.c (io: a body in any split); also reflector/reflector_list.c,
+ *             reflector/reflector_wire.c
  *   To:       api/decode/list_decoder.h, api/decode/watch_decoder.h, proto/proto_list.h, proto/proto_watch.h
  *   Locks:    none; one owner.
  *   Not here: which format is requested; what a result means.

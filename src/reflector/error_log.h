@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* error_log - logs failures of a collection and its recovery, with a limit for lines about refused objects.
  *
- *   From:     informer/informer_run.c, feed/feed_run.c, feed/feed_apply.c
+ *   From:     informer/informer_run.c, feed/feed_run.c, feed/feed_apply.c, reflector/life.c
  *   To:       util/log.h
  *   Locks:    none; io's.
  *   Not here: the program's error handler, which gets every error.

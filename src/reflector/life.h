@@ -2,7 +2,8 @@
 /* life - the life cycle that an informer and a feed share: making, starting, stopping and freeing, with two
  * jobs.
  *
- *   From:     informer/informer.c, feed/feed.c (the user's calls, any thread); the client's loops
+ *   From:     informer/informer.c, feed/feed.c (the user's calls, any thread); the client's loops; also
+ *             feed/feed_apply.c, feed/feed_run.c, feed/feed_status.c, informer/
  *   To:       reflector/reflector.c (io); the functions of ki_life_kind
  *   Locks:    mu, for requests and published state; no callback runs while it is held. Taken under it: the
  *             client's, a loop's, and those taken by the kind's functions that end with _locked.

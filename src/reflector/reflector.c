@@ -93,7 +93,7 @@ static void main_over(ki_reflector *reflector, const ki_failure *failure)
     }
 }
 
-void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message)
+void ki_reflector_abandon(ki_reflector *reflector, ki_reason reason, const char *message)
 {
     assert(reflector != NULL);
     ki_failure failure = {.reason = reason};
@@ -103,12 +103,12 @@ void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char 
     main_over(reflector, &failure);
 }
 
-void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char *too_long)
+void ki_reflector_abandon_version(ki_reflector *reflector, int code, const char *too_long)
 {
     if (code == KI_ERR_NO_MEMORY)
-        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
+        ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
     else
-        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, too_long);
+        ki_reflector_abandon(reflector, KI_REASON_MALFORMED, too_long);
 }
 
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options)
@@ -181,17 +181,17 @@ static void enter(ki_reflector *reflector)
     reflector->depth++;
 }
 
-static void settle(ki_reflector *reflector)
+static void publish_and_schedule(ki_reflector *reflector)
 {
     ki_reflector_publish(reflector);
     ki_reflector_schedule(reflector);
 }
 
-static void settle_later(ki_deferred *deferred)
+static void end_pieces(ki_deferred *deferred)
 {
     ki_reflector *reflector = KI_CONTAINER_OF(deferred, ki_reflector, end_of_pieces);
     enter(reflector);
-    settle(reflector);
+    publish_and_schedule(reflector);
     reflector->depth--;
     ki_callback_leave();
 }
@@ -203,11 +203,11 @@ static void leave(ki_reflector *reflector, ki_answer_place place)
     assert(reflector->depth > 0);
     if (reflector->depth == 1 && place == KI_ANSWER_OUTSIDE) {
         run(reflector);
-        settle(reflector);
+        publish_and_schedule(reflector);
     } else if (reflector->depth == 1) {
         if (reflector->report.phase != reflector->told_phase)
             ki_reflector_publish(reflector);
-        ki_loop_defer(&reflector->end_of_pieces, settle_later);
+        ki_loop_defer(&reflector->end_of_pieces, end_pieces);
     }
     reflector->depth--;
     ki_callback_leave();

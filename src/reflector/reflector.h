@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reflector - lists and watches one collection until it is stopped, and reports changes.
  *
- *   From:     reflector/life.h; answers of a ki_list_watch (io: heads, bodies and ends), a timer
+ *   From:     reflector/life.c; informer/informer_run.c, informer/informer_status.c and feed/, which own one;
+ *             answers of a ki_list_watch (io: heads, bodies and ends), a timer
  *   To:       `on_change`: informer/informer_run.c (ki_informer_take_change), feed/feed_apply.c
  *   Locks:    status_mu, a leaf, for readers of the status; everything else belongs to io.
  *   Not here: sockets and threads; what a change does to the store.
@@ -239,7 +240,7 @@ void ki_reflector_doubt_list(ki_reflector *reflector, uint32_t list);
  * until everything has been read. */
 uint64_t ki_reflector_received_ns(ki_reflector *reflector);
 
-/* Ends a back-off now. */
+/* Begins the next request now, despite back-off and pacing; nothing while a request runs. */
 void ki_reflector_retry_now(ki_reflector *reflector);
 
 /* Any thread. Fills in the members that belong to the reflector: phase, reason, http_status, ages, retry_ms,

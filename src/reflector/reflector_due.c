@@ -37,7 +37,7 @@ void ki_reflector_end_silence(ki_reflector *reflector, size_t bytes, uint64_t no
 
 /* ---- what is due ----------------------------------------------------------------------------------- */
 
-/* Whether a streamed list has been requested and sent. Before it is sent, it may wait for credentials or a
+/* Whether the request of a streamed list has been sent. Until then it may wait for credentials or a
  * connection; that silence does not count against streams. */
 static int is_stream_sent(const ki_reflector *reflector)
 {
@@ -132,13 +132,13 @@ void ki_reflector_check_due(ki_reflector *reflector)
     if (reflector->is_full)
         return;
     if (now >= deadline_ns(reflector))
-        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, "the watch did not end in time");
+        ki_reflector_abandon(reflector, KI_REASON_TIMEOUT, "the watch did not end in time");
     else if (now >= silence_due_ns(reflector) && ki_answer_is_error(&reflector->answer))
         ki_answer_cut_error(&reflector->answer);
     else if (now >= silence_due_ns(reflector) && is_stream_sent(reflector) && reflector->watch.was_heard)
-        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST, silence_text(reflector));
+        ki_reflector_abandon(reflector, KI_REASON_NO_END_OF_LIST, silence_text(reflector));
     else if (now >= silence_due_ns(reflector))
-        ki_reflector_give_up(reflector, KI_REASON_TIMEOUT, silence_text(reflector));
+        ki_reflector_abandon(reflector, KI_REASON_TIMEOUT, silence_text(reflector));
     else if (now >= relist_due_ns(reflector))
         relist(reflector);
     else if (now >= ki_reflector_probe_due_ns(reflector))

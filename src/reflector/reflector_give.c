@@ -41,9 +41,9 @@ void ki_reflector_refuse_kind(ki_reflector *reflector, ki_object *object)
     ki_object_unref(object);
 }
 
-static void give_up_without_memory(ki_reflector *reflector)
+static void abandon_without_memory(ki_reflector *reflector)
 {
-    ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+    ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
 }
 
 static int is_same(const ki_object *a, const ki_object *b)
@@ -169,7 +169,7 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
     ki_object_unref(usable);
     ki_object_unref(object);
     if (rc < 0)
-        give_up_without_memory(reflector);
+        abandon_without_memory(reflector);
 }
 
 void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refused)
@@ -177,7 +177,7 @@ void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refuse
     ki_str key = ki_buf_str(&refused->key);
     ki_reflector_report_refused(reflector, &refused->error, key);
     if (key.len > 0 && give_seen(reflector, key) < 0)
-        give_up_without_memory(reflector);
+        abandon_without_memory(reflector);
 }
 
 int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
@@ -196,6 +196,6 @@ int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_obj
     ki_object_unref(usable);
     ki_object_unref(object);
     if (rc < 0)
-        give_up_without_memory(reflector);
+        abandon_without_memory(reflector);
     return was_given;
 }

@@ -198,7 +198,7 @@ static ki_str first_match(ki_str version)
 
 static void fail_without_memory(ki_reflector *reflector)
 {
-    ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+    ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
 }
 
 void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
@@ -249,7 +249,7 @@ static void take_metadata(ki_reflector *reflector, const ki_list_metadata *metad
         return;
     int rc = ki_resource_version_set(&list->version, metadata->resource_version);
     if (rc < 0) {
-        ki_reflector_give_up_version(reflector, rc, "the resourceVersion of the list is too long");
+        ki_reflector_abandon_version(reflector, rc, "the resourceVersion of the list is too long");
         return;
     }
     if (!ki_reflector_list_is_stale(reflector))
@@ -306,9 +306,9 @@ static void go_to_next_page(ki_reflector *reflector, ki_str token)
     int is_marked = (list->pages & (list->pages - 1)) == 0;
     list->page_failures = 0;
     if (has_too_many_pages(reflector))
-        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST, "the list has too many pages");
+        ki_reflector_abandon(reflector, KI_REASON_ENDLESS_LIST, "the list has too many pages");
     else if (is_seen(list, token))
-        ki_reflector_give_up(reflector, KI_REASON_ENDLESS_LIST,
+        ki_reflector_abandon(reflector, KI_REASON_ENDLESS_LIST,
                              "the list has no end: a continue token was repeated");
     else if (keep_token(&list->continue_token, token) < 0 ||
              (is_marked && keep_token(&list->marked_token, token) < 0))
@@ -322,7 +322,7 @@ static void finish_page(ki_reflector *reflector)
     ki_str token = ki_body_decoder_result(&reflector->answer.decoder)->metadata.continue_token;
     reflector->list.pages++;
     if (!ki_resource_version_is_set(&reflector->list.version))
-        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the list has no resourceVersion");
+        ki_reflector_abandon(reflector, KI_REASON_MALFORMED, "the list has no resourceVersion");
     else if (token.len > 0)
         go_to_next_page(reflector, token);
     else if (ki_reflector_finish_list(reflector) < 0)

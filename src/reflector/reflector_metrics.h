@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reflector_metrics - counters for the lists and watches of one collection.
  *
- *   From:     reflector/reflector.c (io)
+ *   From:     reflector/reflector.c (io); also reflector/life.c
  *   To:       metrics/metrics.h
  *   Locks:    none for counting.
  *   Not here: what is counted of stores (informer/informer_metrics.h, feed/feed.h) and of handlers

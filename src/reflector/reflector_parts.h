@@ -32,11 +32,11 @@ uint64_t ki_reflector_delay_ns(ki_reflector *reflector, const ki_failure *failur
 uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, const ki_failure *failure);
 
 /* Abandons the current request, as if it had ended with this failure. */
-void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char *message);
+void ki_reflector_abandon(ki_reflector *reflector, ki_reason reason, const char *message);
 
-/* Like ki_reflector_give_up(), for a version that could not be kept: out of memory, or too long,
+/* Like ki_reflector_abandon(), for a version that could not be kept: out of memory, or too long,
  * which `too_long` reports. */
-void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char *too_long);
+void ki_reflector_abandon_version(ki_reflector *reflector, int code, const char *too_long);
 
 /* Fills in the options common to all requests, and calls the user's tweak. Call it last. */
 void ki_reflector_finish_options(const ki_reflector *reflector, ki_list_options *options);

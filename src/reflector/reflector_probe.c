@@ -54,7 +54,7 @@ void ki_reflector_begin_probe(ki_reflector *reflector)
 
 static void cut_silent_watch(ki_reflector *reflector)
 {
-    ki_reflector_give_up(reflector, KI_REASON_SILENT, "nothing has arrived on the watch for too long");
+    ki_reflector_abandon(reflector, KI_REASON_SILENT, "nothing has arrived on the watch for too long");
 }
 
 /* The result is compared with the version at the beginning of the probe,

@@ -40,7 +40,7 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
     reflector->has_list_failed = 0;
     ki_reflector_set_phase(reflector, KI_PHASE_STREAMING_LIST);
     if (ki_reflector_begin_attempt(reflector, is_quorum) < 0) {
-        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+        ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
         return;
     }
     ki_list_options options = {.send_initial_events = 1, .resource_version_match = KI_STR("NotOlderThan")};
@@ -56,14 +56,14 @@ static void take_end(ki_reflector *reflector, ki_str version)
 {
     int rc = ki_resource_version_set(&reflector->list.version, version);
     if (rc < 0) {
-        ki_reflector_give_up_version(reflector, rc, "the resourceVersion of the end of the list is too long");
+        ki_reflector_abandon_version(reflector, rc, "the resourceVersion of the end of the list is too long");
     } else if (version.len == 0) {
-        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, "the end of the list has no resourceVersion");
+        ki_reflector_abandon(reflector, KI_REASON_MALFORMED, "the end of the list has no resourceVersion");
     } else if (ki_reflector_list_is_stale(reflector)) {
         reflector->list.has_given = 1; /* even if it was empty, its end was seen */
         ki_reflector_drop_stale_list(reflector);
     } else if (ki_reflector_finish_list(reflector) < 0) {
-        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+        ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
     } else {
         reflector->failed_streams = 0;
         reflector->doing = KI_STEP_WATCH;
@@ -85,7 +85,7 @@ static void take_bookmark(ki_reflector *reflector, const ki_decoded *event)
     else if (ki_reflector_now_ns(reflector) < ignored_until_ns || reflector->watch.was_paused)
         reflector->quiet_ns = reflector->watch.item_ns;
     else
-        ki_reflector_give_up(reflector, KI_REASON_NO_END_OF_LIST,
+        ki_reflector_abandon(reflector, KI_REASON_NO_END_OF_LIST,
                              "a bookmark arrived after a minute, but not the end of the list");
 }
 
@@ -115,7 +115,7 @@ static void take_refused(ki_reflector *reflector, const ki_refused *refused, int
         ki_reflector_give_refused(reflector, refused);
         break;
     case KI_WATCH_ERROR:
-        ki_reflector_give_up(reflector, KI_REASON_MALFORMED, refused->error.message);
+        ki_reflector_abandon(reflector, KI_REASON_MALFORMED, refused->error.message);
         break;
     case KI_CHANGE_BOOKMARK:
         ki_reflector_report_refused(reflector, &refused->error, KI_STR(""));

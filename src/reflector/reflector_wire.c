@@ -173,7 +173,7 @@ int ki_reflector_wire_over(ki_reflector *reflector, ki_answer *answer, const ki_
     int is_probe = answer == &reflector->probe_answer;
     int is_asked = answer->asked_wire == KI_WIRE_PROTOBUF;
     int is_refused = is_asked && failure->http_status == NOT_ACCEPTABLE;
-    /* this also covers a gateway that has removed the Content-Type */
+    /* Malformed JSON counts, too: a gateway may have removed the Content-Type of protobuf. */
     int is_malformed = is_asked && is_auto(reflector) && failure->reason == KI_REASON_MALFORMED;
     if (!is_refused && !is_malformed)
         return 0;

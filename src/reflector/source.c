@@ -19,7 +19,8 @@ int ki_source_open(const ki_client *client, const ki_resource *resource, const k
         return ki_fail(err, KI_ERR_INVALID, "%s: neither the client nor the options have a source",
                        resource->plural);
     ki_error why = {0};
-    ki_callback_enter(); /* a wait for the informer that is being made would never end */
+    /* Calls that wait are refused in it: the informer they would wait for is being made. */
+    ki_callback_enter();
     int rc = client->options.source(resource, options->ns, out_list_watch, &why, client->options.source_user);
     ki_callback_leave();
     if (rc < 0 && why.code == 0)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rest_reader - turns a server's response into a ki_rest_answer, piece by piece.
  *
- *   From:     rest/rest_call.c   (io: head, body, end of each attempt)
+ *   From:     rest/rest_call.c (io: head, body, end of each attempt); also rest/rest.c
  *   To:       the program, as described in <kinformer/rest.h>
  *   Locks:    none; belongs to io, then to the receiver of the answer.
  *   Not here: retrying.

@@ -85,10 +85,10 @@ ki_index *ki_content_find_index(const ki_content *content, ki_str name)
 /* ---- changing -------------------------------------------------------------------------------------- */
 
 /* Does everything that can fail, and changes nothing that readers find. Returns 0, or the error of
- * ki_content_put_at(). *out_places is the number of postings that the new object will be in. */
-static int prepare(ki_content *content, const ki_index_change *change, size_t *out_places)
+ * ki_content_put_at(). *out_postings is the number of postings that the new object will be in. */
+static int prepare(ki_content *content, const ki_index_change *change, size_t *out_postings)
 {
-    size_t places = 0;
+    size_t postings = 0;
     int rc = 0;
     if (change->former == NULL) {
         ki_table_owner owner = {ki_keyer_hash_object, content->keyer, change->reclaim};
@@ -97,9 +97,9 @@ static int prepare(ki_content *content, const ki_index_change *change, size_t *o
     ki_index *index = ki_content_first_index(content);
     for (; index != NULL && rc == 0; index = ki_content_next_index(index)) {
         rc = ki_index_prepare(index, change);
-        places += ki_index_places(index);
+        postings += ki_index_new_postings(index);
     }
-    *out_places = places;
+    *out_postings = postings;
     return rc;
 }
 
@@ -146,8 +146,8 @@ void ki_content_count_failures(ki_content *content, ki_index *index, const ki_in
         count_contradiction(content, index, change);
 }
 
-/* An index function has not emitted the same values again for the former object. A pointer that stayed in the
- * index would outlive the object. */
+/* The function of an index emitted other values for the former object than when it was put. Searches all
+ * postings, or a pointer would outlive the object. */
 static void purge(ki_content *content, const ki_index_change *change)
 {
     ki_index *index = ki_content_first_index(content);
@@ -158,10 +158,10 @@ static void purge(ki_content *content, const ki_index_change *change)
     }
 }
 
-/* Replaces the former object, which is in `places` postings, by the new one in all indexes. Readers without a
- * lock may see a state in between. A key enters the table before the indexes and leaves it after them, so a
+/* Replaces the former object, which is in that many postings, by the new one in all indexes. Readers without
+ * a lock may see a state in between. A key enters the table before the indexes and leaves it after them, so a
  * key that an index finds is also in the table. */
-static void commit_indexes(ki_content *content, const ki_index_change *change, uint32_t places)
+static void commit_indexes(ki_content *content, const ki_index_change *change, uint32_t postings)
 {
     size_t left = 0;
     ki_index *index = ki_content_first_index(content);
@@ -169,11 +169,11 @@ static void commit_indexes(ki_content *content, const ki_index_change *change, u
         left += ki_index_commit(index, change);
         ki_content_count_failures(content, index, change);
     }
-    if (left != places)
+    if (left != postings)
         purge(content, change);
 }
 
-static void commit_put(ki_content *content, const ki_index_change *change, size_t places)
+static void commit_put(ki_content *content, const ki_index_change *change, size_t postings)
 {
     uint32_t *note;
     (void)ki_object_ref(change->fresh);
@@ -184,10 +184,10 @@ static void commit_put(ki_content *content, const ki_index_change *change, size_
         content->bytes -= ki_object_own_bytes(change->former);
     }
     content->bytes += ki_object_own_bytes(change->fresh);
-    uint32_t places_before = *note;
+    uint32_t postings_before = *note;
     *note = 0;
-    ki_content_note_add(note, places);
-    commit_indexes(content, change, places_before);
+    ki_content_note_add(note, postings);
+    commit_indexes(content, change, postings_before);
 }
 
 ki_place ki_content_seek(const ki_content *content, ki_str key, uint64_t hash)
@@ -237,13 +237,13 @@ int ki_content_put_at(ki_content *content, const ki_object *object, const ki_pla
     int rc = check_key(place->key);
     if (rc < 0 || place->object == object)
         return rc;
-    size_t places = 0;
-    rc = prepare(content, &change, &places);
+    size_t postings = 0;
+    rc = prepare(content, &change, &postings);
     if (rc < 0) {
         cancel(content);
         return rc;
     }
-    commit_put(content, &change, places);
+    commit_put(content, &change, postings);
     return 0;
 }
 
@@ -294,9 +294,9 @@ void ki_content_remove_at(ki_content *content, const ki_place *place, ki_reclaim
     ki_index_change change = {
         .former = place->object, .hash = place->hash, .keyer = content->keyer, .reclaim = reclaim};
     ki_table_owner owner = {ki_keyer_hash_object, content->keyer, reclaim};
-    size_t places = 0;
-    int rc = prepare(content, &change, &places);
-    assert(rc == 0 && places == 0);
+    size_t postings = 0;
+    int rc = prepare(content, &change, &postings);
+    assert(rc == 0 && postings == 0);
     (void)rc;
     commit_indexes(content, &change, *ki_table_note(&content->objects, place->hash, place->object));
     ki_table_remove(&content->objects, place->hash, place->object, &owner);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* content - the objects of a store by key, and the indexes over them.
  *
- *   From:     store/store.c, store/store_public_write.c   (the writer),
- *             store/store_read.c, store/store_list.c
+ *   From:     store/store.c, store/store_public_write.c (the writer), store/store_read.c, store/store_list.c;
+ *             also store/store_index.c
  *   To:       store/table.h, store/index.h
  *   Locks:    none; as a table's. The writer changes it under the store's lock.
  *   Not here: locks; the order of writers; the public calls.
@@ -96,9 +96,9 @@ void ki_content_count_failures(ki_content *content, ki_index *index, const ki_in
 
 /* A number of postings that is too large for a note is stored as the maximum. This never matches, so that all
  * postings are searched when the object leaves. */
-static inline void ki_content_note_add(uint32_t *note, size_t places)
+static inline void ki_content_note_add(uint32_t *note, size_t postings)
 {
-    *note = places >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)places;
+    *note = postings >= UINT32_MAX - *note ? UINT32_MAX : *note + (uint32_t)postings;
 }
 
 #endif

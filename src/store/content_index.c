@@ -29,7 +29,7 @@ static int add_to_index(void *entry, uint32_t known_hash, void *user)
         ki_index_cancel(build->index);
         return rc;
     }
-    ki_content_note_add(ki_table_note(&content->objects, hash, entry), ki_index_places(build->index));
+    ki_content_note_add(ki_table_note(&content->objects, hash, entry), ki_index_new_postings(build->index));
     (void)ki_index_commit(build->index, &change);
     ki_content_count_failures(content, build->index, &change);
     return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* index - one named index: finds the objects that have a value.
  *
- *   From:     store/content.c   (changes), store/store_read.c, store/store_list.c   (reads)
+ *   From:     store/content.c (changes), store/store_read.c, store/store_list.c (reads); also
+ *             store/content_index.c
  *   To:       store/table.h, store/index_values.h
  *   Locks:    none; as a table's. Readers may be in any posting while the writer changes it.
  *   Not here: references to objects, which the store holds; the set of indexes.
@@ -77,7 +78,8 @@ typedef struct ki_index_change {
     uint64_t hash;           /* of the key, which both objects have */
     const ki_keyer *keyer;
     ki_reclaim *reclaim;
-    const struct ki_projection *projection; /* with which the objects were made; NULL: unknown */
+    const struct ki_projection *projection; /* with which the objects were made; NULL: unknown, or no probe
+                                             * is wanted (a removal) */
 } ki_index_change;
 
 /* An empty index; NULL when out of memory. */
@@ -100,7 +102,7 @@ size_t ki_index_commit(ki_index *index, const ki_index_change *change);
 size_t ki_index_purge(ki_index *index, const ki_index_change *change);
 
 /* Before a commit: the number of postings that the new object will be in. */
-static inline size_t ki_index_places(const ki_index *index)
+static inline size_t ki_index_new_postings(const ki_index *index)
 {
     return index->plan->fresh.count;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mutation_detector - detects writes into cached objects, which are shared.
  *
- *   From:     informer/apply.h: when an object enters or leaves the store, and every second
+ *   From:     informer/: when an object enters or leaves the store, and every second
  *   To:       the log, a callback; abort()
  *   Locks:    none; dispatch's. Objects enter and leave under the store's locks, so findings are kept for
  *             ki_mutation_detector_report(): log and callback run without a lock.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* reclaim - memory that was removed from a store but may still be used by readers.
  *
- *   From:     store/table.c, store/index.c, store/content.c (the writer removes things)
+ *   From:     store/table.c, store/index.c, store/content.c (the writer removes things); also
+ *             store/content_index.c, store/store.c, store/store_public_write.c
  *   To:       ki_object_unref(), ki_free(), ki_huge_pages_free(), after a grace period
  *   Locks:    none; the writer's.
  *   Not here: deciding what is removed; threads; waiting for readers, except in the calls that say so.

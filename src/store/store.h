@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store - the content, its readers and its writer.
  *
- *   From:     informer/apply.h (dispatch, in batches), feed/, handler/; the public calls of
- *             <kinformer/store.h>
+ *   From:     informer/ (dispatch, in batches), feed/, handler/, store/store_list.c, store/store_read.c; the
+ *             public calls of <kinformer/store.h>
  *   To:       store/content.h
  *   Locks:    write_mu: one writer at a time. mu: the content does not change while it is held; the writer
  *             holds it per batch, list, keys and so on per call. Order: write_mu, mu. No wait for readers

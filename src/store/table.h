@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table - pointers by a 64-bit hash: one writer, readers without a lock.
  *
- *   From:     store/content.c   (objects by key)
- *             store/index.c     (postings by value, and the objects of a posting)
+ *   From:     store/content.c (objects by key), store/index.c (postings by value, and the objects of a
+ *             posting), store/content_index.c; store/store_list.c and store/store_read.c (reads)
  *   To:       store/reclaim.h   (arrays that are out of use)
  *   Locks:    none. The writer is one thread at a time; readers are in a read section, or keep the writer
  *             out.
@@ -125,8 +125,8 @@ static inline void ki_table_prefetch(const ki_table *table, uint64_t hash)
         __builtin_prefetch(&array->slots[ki_table_home(array, hash)]);
 }
 
-/* For the writer, some changes after the prefetch: guesses what a search for this hash will find. Returns the
- * entry of the first slot, or NULL if that has another hash. */
+/* For the writer, some changes after it prefetched the slot: guesses what a search for this hash will find.
+ * Returns the entry of the first slot, or NULL if that has another hash. */
 static inline void *ki_table_guess(const ki_table *table, uint64_t hash)
 {
     ki_table_array *array = atomic_load_explicit(&((ki_table *)table)->content, memory_order_relaxed);

@@ -21,8 +21,8 @@ void ki_clock_init_virtual(ki_clock *clock, uint64_t now_ns, int64_t wall_ns)
     atomic_init(&clock->wall_offset_ns, wall_ns - (int64_t)now_ns);
 }
 
-/* The monotonic time is CLOCK_BOOTTIME, not CLOCK_MONOTONIC: after a suspend, the peer may have closed the
- * connection and the token may have expired, so deadlines must have passed too. */
+/* The monotonic time is CLOCK_BOOTTIME, which goes on during a suspend, not CLOCK_MONOTONIC: meanwhile the
+ * peer may have closed the connection and the token may have expired, so deadlines must pass, too. */
 static int64_t system_time_ns(clockid_t id)
 {
     struct timespec time = {0};

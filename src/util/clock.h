@@ -38,7 +38,7 @@ void ki_clock_advance_ns(ki_clock *clock, uint64_t delta_ns);
 void ki_clock_advance_ms(ki_clock *clock, uint64_t delta_ms);
 void ki_clock_set_now_ns(ki_clock *clock, uint64_t now_ns);
 
-/* Virtual clocks only: sets the calendar; the time is unaffected. */
+/* Virtual clocks only: sets the time of day; the monotonic time is unaffected. */
 void ki_clock_set_wall_ns(ki_clock *clock, int64_t wall_ns);
 
 #endif

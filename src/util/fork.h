@@ -51,9 +51,9 @@ KI_NODISCARD int ki_fork_add(ki_fork_hook *hook);
 /* A hook that was never added is allowed. Works in a child as well. */
 void ki_fork_remove(ki_fork_hook *hook);
 
-/* Call these around a callback of the program that runs while a lock is held that a hook takes. In the
- * callback, nothing that has a hook may be created: that would wait for a fork() on another thread, which
- * waits for the lock. */
+/* Call these around a callback of the program if the caller holds a lock that a hook takes. In the callback,
+ * nothing that has a hook may be created: that would wait for a fork() on another thread,
+ * which waits for the lock. */
 void ki_fork_bar(void);
 void ki_fork_unbar(void);
 

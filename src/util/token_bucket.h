@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* token_bucket - limits a rate: a burst, then one token per interval; prevents hot loops.
  *
- *   From:     reflector/reflector.c, rest/rest_call.c, controller/
+ *   From:     reflector/reflector.c, rest/rest_call.c, controller/, reflector/error_log.c,
+ *             reflector/reflector_probe.c, rest/rest.c
  *   Locks:    none; one owner.
  *   Not here: waiting.
  */

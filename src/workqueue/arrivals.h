@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* arrivals - keys that were added to a large queue, and are not in its table yet.
  *
- *   From:     workqueue/queue.c
+ *   From:     workqueue/queue.c, workqueue/workqueue.c
  *   Locks:    the queue's mutex.
  *   Not here: what becomes of an arrival (workqueue/queue.c).
  *

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* entry - one key of a work queue, with its state. Each key is stored once.
  *
- *   From:     workqueue/queue.c makes them; workqueue/order.h and workqueue/delays.c link them
+ *   From:     workqueue/queue.c makes them; workqueue/order.h and workqueue/delays.c link them; also
+ *             workqueue/workqueue.c
  *   Locks:    the queue's mutex, except for the text of the key, which never changes.
  *   Not here: which states follow each other (workqueue/queue.c).
  */

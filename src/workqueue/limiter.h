@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* limiter - the common part of all limiters; each kind embeds it and has a table of functions.
  *
- *   From:     workqueue/rate_limited.c, controller/, <kinformer/limiter.h>
+ *   From:     workqueue/, controller/, <kinformer/limiter.h>
  *   To:       workqueue/limiter_item.c (per key), workqueue/limiter_bucket.c (for all keys together),
  *             workqueue/limiter_combined.c (made of others), workqueue/limiter_custom.c
  *   Locks:    one mutex per limiter, a leaf, for kinds that have a state; not held while another limiter or

@@ -49,8 +49,8 @@ void ki_workqueue_unlock(ki_workqueue *queue)
 
 /* ---- keys ---------------------------------------------------------------------------------------------- */
 
-/* In a large table, reading the slot is a cache miss. It is prefetched while an entry is allocated, which
- * most keys that are added to such a large queue need. */
+/* In a large table, reading the slot is a cache miss. So it is prefetched while an entry is allocated. Most
+ * adds need the entry; otherwise it is freed again. */
 ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -289,7 +289,9 @@ static int add_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_priorit
         return KI_ERR_STOPPED;
     if (takes_arrivals_locked(queue) && arrive_locked(queue, key, hash, priority))
         return 0;
-    catch_up_locked(queue); /* when out of memory, a known key can still be queued */
+    /* Arrivals first, to keep the order. Also reached when there was no memory for an arrival: a known key
+     * needs none. */
+    catch_up_locked(queue);
     ki_work_entry *entry = ki_workqueue_intern_locked(queue, key, hash);
     if (entry == NULL)
         return KI_ERR_NO_MEMORY;
@@ -304,7 +306,7 @@ int ki_workqueue_add(ki_workqueue *queue, ki_str key, ki_priority priority)
         return rc;
     uint32_t hash = ki_workqueue_hash(queue, key);
     ki_mutex_lock_short(&queue->mu);
-    if (queue->delayed.count > 0) /* else arrivals can wait */
+    if (queue->delayed.count > 0) /* delays may have ended; without delays, arrivals may go on waiting */
         catch_up_locked(queue);
     rc = add_locked(queue, key, hash, priority);
     ki_workqueue_unlock(queue);

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue - the state of a work queue, and the steps that make up each public call.
  *
- *   From:     workqueue/workqueue.c (making, freeing, looking), workqueue/delays.c, workqueue/shut_down.c;
- *             controller/controller_work.c
+ *   From:     workqueue/workqueue.c (making, freeing, looking), workqueue/delays.c, workqueue/rate_limited.c,
+ *             workqueue/shut_down.c; controller/controller.c (with the client's clock),
+ *             controller/controller_run.c, controller/controller_work.c (keys that are put off). Programs
+ *             and controllers add keys by <kinformer/workqueue.h>; ki_workqueue_add(), _get() and _done() are
+ *             in workqueue/queue.c
  *   To:       workqueue/arrivals.h, workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
  *   Locks:    one mutex, a leaf. Neither limiters nor the writers of metrics are called under it.
  *   Not here: rate limits, which only choose a delay (workqueue/rate_limited.c).
@@ -57,8 +60,8 @@ struct ki_workqueue {
 
 /* Like ki_workqueue_new(), with a clock, which is borrowed. Under a virtual clock, calls that would wait
  * return at once. Takes the reference to the limiter. */
-KI_NODISCARD ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options *options,
-                                                      const ki_clock *clock, ki_error *err);
+KI_NODISCARD ki_workqueue *ki_workqueue_new_with_clock(const ki_workqueue_options *options,
+                                                       const ki_clock *clock, ki_error *err);
 
 /* Check the arguments of a public call. Both return 0, KI_ERR_INVALID or KI_ERR_FORKED;
  * ki_workqueue_check_key() also checks the key, and may return KI_ERR_TOO_LARGE. */

@@ -37,8 +37,8 @@ static int init(ki_workqueue *queue, const ki_workqueue_options *options, ki_err
     return ki_fork_add(&queue->fork_hook) < 0 ? ki_fail_no_memory(err) : 0;
 }
 
-ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options *options, const ki_clock *clock,
-                                         ki_error *err)
+ki_workqueue *ki_workqueue_new_with_clock(const ki_workqueue_options *options, const ki_clock *clock,
+                                          ki_error *err)
 {
     static const ki_workqueue_options defaults = {0};
     if (options == NULL)
@@ -66,7 +66,7 @@ ki_workqueue *ki_workqueue_new_simulated(const ki_workqueue_options *options, co
 
 ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *err)
 {
-    return ki_workqueue_new_simulated(options, ki_clock_real(), err);
+    return ki_workqueue_new_with_clock(options, ki_clock_real(), err);
 }
 
 static void free_entries(ki_workqueue *queue)

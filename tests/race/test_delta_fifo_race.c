@@ -139,7 +139,7 @@ static void pop_all(pipeline *p, uint64_t seed)
         for (ki_list_node *node = ki_list_pop_front(&batch); node != NULL; node = ki_list_pop_front(&batch))
             take(p, KI_CONTAINER_OF(node, ki_delta_entry, node));
         assert_int_equal(number_of(&upto), p->popped_upto);
-        ki_delta_fifo_reach(&p->fifo, NULL);
+        ki_delta_fifo_report_processed(&p->fifo, NULL);
     }
 }
 
@@ -204,7 +204,7 @@ static void a_queue_can_be_reset_while_it_is_pushed_to(void **state)
         if (i % 3 == 0)
             ki_delta_fifo_reset(&p.fifo, &none);
         drop_batch(&batch);
-        ki_delta_fifo_reach(&p.fifo, NULL);
+        ki_delta_fifo_report_processed(&p.fifo, NULL);
     }
     atomic_store(&p.has_ended, 1);
     ki_thread_join(&io);

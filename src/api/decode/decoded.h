@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* decoded - what a decoder has read: the same for lists and watches, in JSON and in protobuf.
  *
- *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c, proto/proto_list.c, proto/proto_watch.c
- *   To:       reflector/body_decoder.c, rest/rest_reader.c
+ *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c, proto/proto_list.c, proto/proto_watch.c,
+ *             reflector/reflector_list.c, reflector/reflector_stream.c, reflector/reflector_watch.c,
+ *             rest/rest_reader.c
+ *   To:       reflector/reflector_watch.c, reflector/reflector_list.c, reflector/reflector_stream.c,
+ *             rest/rest_reader.c
  *   Locks:    none; a part of one decoder.
  *   Not here: decoding; the results of feeding a watch decoder (api/decode/event.h).
  */

@@ -95,7 +95,7 @@ static int take_byte(ki_envelope *envelope, char c)
     case AT_COLON:
         envelope->state = AT_VALUE;
         return c == ':' ? KI_ENVELOPE_MORE : KI_ERR_JSON_SYNTAX;
-    case AT_VALUE: /* the array whose elements are wanted */
+    case AT_VALUE: /* only the [ of an array taken by elements comes here; begins_value() takes all else */
         envelope->state = AT_FIRST_ELEMENT;
         return KI_ENVELOPE_MORE;
     case AT_FIRST_ELEMENT:

@@ -3,19 +3,19 @@
 
 static const struct {
     ki_str name;
-    int step;
+    int result;
 } types[] = {
     {{"ADDED", 5}, KI_CHANGE_ADDED},     {{"MODIFIED", 8}, KI_CHANGE_UPDATED},
     {{"DELETED", 7}, KI_CHANGE_DELETED}, {{"BOOKMARK", 8}, KI_CHANGE_BOOKMARK},
     {{"ERROR", 5}, KI_WATCH_ERROR},
 };
 
-int ki_event_step(ki_str type)
+int ki_event_result(ki_str type)
 {
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
         if (ki_str_equal(types[i].name, type))
-            return types[i].step;
-    return KI_WATCH_MORE;
+            return types[i].result;
+    return 0;
 }
 
 int ki_event_bookmark(ki_json object, ki_buf *out_version, int *out_ends_initial_events)

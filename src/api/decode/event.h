@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* event - the types of watch events, and what a bookmark says.
  *
- *   From:     api/decode/watch_decoder.c, proto/proto_watch.c
+ *   From:     api/decode/watch_decoder.c, proto/proto_watch.c, reflector/reflector_stream.c,
+ *             reflector/reflector_watch.c
  *   Locks:    none; plain functions.
  *   Not here: where an event ends.
  *
@@ -25,12 +26,12 @@ enum {
     KI_WATCH_REFUSED      /* the event cannot be used, see refused and refused_type; the stream continues */
 };
 
-/* The result for a type, such as "ADDED"; KI_WATCH_MORE if the type is empty or unknown. */
-int ki_event_step(ki_str type);
+/* The result for a type, such as "ADDED"; 0 if the type is empty or unknown. */
+int ki_event_result(ki_str type);
 
-static inline int ki_event_has_object(int step)
+static inline int ki_event_has_object(int result)
 {
-    return step == KI_CHANGE_ADDED || step == KI_CHANGE_UPDATED || step == KI_CHANGE_DELETED;
+    return result == KI_CHANGE_ADDED || result == KI_CHANGE_UPDATED || result == KI_CHANGE_DELETED;
 }
 
 /* Reads the object of a bookmark: its resource version ("" if it has none), and whether it ends the initial

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* list_answer - decides by its kind whether a response is the requested list, or a Status instead of it.
  *
- *   From:     api/decode/list_decoder.c, proto/proto_list.c
+ *   From:     api/decode/list_decoder.c, proto/proto_list.c, proto/proto_status.c
  *   To:       api/object/object_plan.h, api/decode/status.h
  *   Locks:    none.
  *   Not here: reading the response.

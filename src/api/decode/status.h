@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* status - a Kubernetes Status: how a server reports an error.
  *
- *   From:     api/decode/ (ERROR events, responses that should have been a list), rest/rest_reader.c,
- *             proto/
+ *   From:     api/decode/ (ERROR events, responses that should have been a list), rest/rest_reader.c, proto/;
+ *             also reflector/answer.c
  *   To:       <kinformer/status.h>
  *   Locks:    none; plain data with an owner.
  *   Not here: how to handle it.

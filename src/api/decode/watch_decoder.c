@@ -40,23 +40,24 @@ void ki_watch_decoder_fini(ki_watch_decoder *decoder)
     ki_buf_fini(&decoder->value);
 }
 
-/* The result for the type of the event; KI_WATCH_MORE if the type is missing or unknown. */
-static int step_of_type(const ki_watch_decoder *decoder)
+/* The result for the type of the event; 0 if the type is missing or unknown. */
+static int result_of_type(const ki_watch_decoder *decoder)
 {
-    return ki_event_step(ki_buf_str(&decoder->type));
+    return ki_event_result(ki_buf_str(&decoder->type));
 }
 
 /* The projection does not apply to bookmarks and errors. */
-static const ki_projection *projection_for(const ki_watch_decoder *decoder, int step)
+static const ki_projection *projection_for(const ki_watch_decoder *decoder, int result)
 {
-    return step == KI_CHANGE_BOOKMARK || step == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
+    return result == KI_CHANGE_BOOKMARK || result == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
 }
 
 /* The limit for the event's object. The event's type must be known. */
-static size_t limit_for(const ki_watch_decoder *decoder, int step)
+static size_t limit_for(const ki_watch_decoder *decoder, int result)
 {
     size_t bytes_max = decoder->plan->bytes_max;
-    return projection_for(decoder, step) == NULL ? larger(bytes_max, KI_ENVELOPE_TEXT_BYTES_MAX) : bytes_max;
+    int is_whole = projection_for(decoder, result) == NULL;
+    return is_whole ? larger(bytes_max, KI_ENVELOPE_TEXT_BYTES_MAX) : bytes_max;
 }
 
 static void begin_event(ki_watch_decoder *decoder)
@@ -86,9 +87,9 @@ static void begin_member(ki_watch_decoder *decoder)
     } else if ((decoder->seen & TYPE) == 0) {
         ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, NULL, decoder->value.max);
     } else {
-        int step = step_of_type(decoder);
-        ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, projection_for(decoder, step),
-                         limit_for(decoder, step));
+        int result = result_of_type(decoder);
+        ki_envelope_take(&decoder->envelope, KI_TAKE_OBJECT, projection_for(decoder, result),
+                         limit_for(decoder, result));
     }
 }
 
@@ -137,30 +138,30 @@ static int take_error(ki_watch_decoder *decoder, ki_error *err)
 static int interpret(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(!decoder->waits && decoder->decoded.object == NULL);
-    int step = step_of_type(decoder);
+    int result = result_of_type(decoder);
     ki_json_sink *sink = &decoder->envelope.sink;
     ki_error *why = &decoder->decoded.refused.error;
     if (decoder->is_refused)
-        return refuse(decoder, step, err);
+        return refuse(decoder, result, err);
     if (sink->overflowed) {
         ki_fail(why, KI_ERR_TOO_LARGE, "the object is larger than the limit of %zu bytes",
-                limit_for(decoder, step));
-        return refuse(decoder, step, err);
+                limit_for(decoder, result));
+        return refuse(decoder, result, err);
     }
-    if (step == KI_WATCH_MORE) {
+    if (result == 0) {
         ki_fail(why, KI_ERR_NOT_AN_EVENT, "unknown event type \"%.*s\"",
                 KI_STR_ARGS(ki_buf_str(&decoder->type)));
-        return refuse(decoder, step, err);
+        return refuse(decoder, result, err);
     }
-    if (step == KI_CHANGE_BOOKMARK)
+    if (result == KI_CHANGE_BOOKMARK)
         return take_bookmark(decoder, err);
-    if (step == KI_WATCH_ERROR)
+    if (result == KI_WATCH_ERROR)
         return take_error(decoder, err);
     int rc = ki_object_build(decoder->plan, sink, &decoder->decoded.object, why);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
-    decoder->result = step;
-    return rc < 0 ? refuse(decoder, step, err) : 0;
+    decoder->result = result;
+    return rc < 0 ? refuse(decoder, result, err) : 0;
 }
 
 /* Buffers an object that preceded the type in `value`. If the object is too large, only its beginning is
@@ -188,8 +189,8 @@ static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
     ki_str text = ki_buf_str(&decoder->value);
     size_t used = 0;
     decoder->waits = 0;
-    ki_json_sink_limit(sink, limit_for(decoder, step_of_type(decoder)));
-    ki_json_sink_begin(sink, projection_for(decoder, step_of_type(decoder)));
+    ki_json_sink_limit(sink, limit_for(decoder, result_of_type(decoder)));
+    ki_json_sink_begin(sink, projection_for(decoder, result_of_type(decoder)));
     ki_json_scanner_init(&scanner, &(ki_json_limits){decoder->plan->depth_max, SIZE_MAX});
     ki_json_scan_begin_lenient(&scanner, sink);
     int rc = decoder->waiting_overflowed ? ki_json_scan(&scanner, text.ptr, text.len, &used)
@@ -225,7 +226,7 @@ static int finish(ki_watch_decoder *decoder, ki_error *err)
         ki_fail(&decoder->decoded.refused.error, KI_ERR_NOT_AN_EVENT, "the event has no %s", missing);
         decoder->decoded.object = ki_object_unref(decoder->decoded.object);
         decoder->result = KI_WATCH_REFUSED;
-        decoder->decoded.refused_type = (decoder->seen & TYPE) == 0 ? KI_WATCH_MORE : step_of_type(decoder);
+        decoder->decoded.refused_type = (decoder->seen & TYPE) == 0 ? 0 : result_of_type(decoder);
     }
     ki_envelope_begin(&decoder->envelope);
     decoder->between = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keyer - the key of an object in one store, and the hashes that the store uses.
  *
- *   From:     store/, queue/, the readers of a store
+ *   From:     store/, queue/, the readers of a store, feed/feed_apply.c
  *   To:       util/hash.h, the user's ki_key_cb
  *   Locks:    none; immutable once the store exists.
  *   Not here: tables.

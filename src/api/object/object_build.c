@@ -83,8 +83,8 @@ static int read_string(const ki_json_sink *sink, int field, source *out, ki_erro
 }
 
 /* A key is "namespace/name". Neither part may contain a slash or a control character, because these would
- * end or garble the key. Other characters may be escaped: a server writes & as \u0026, and names of roles
- * may contain quotes. */
+ * end or garble the key. Control characters that are not escaped were refused by the scanner. Other
+ * characters may be escaped: a server writes & as \u0026, and names of roles may contain quotes. */
 static int is_name_part(ki_str raw)
 {
     if (raw.len == 0 || memchr(raw.ptr, '\\', raw.len) == NULL)

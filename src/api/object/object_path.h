@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object_path - the values at a path of an object, for an index.
  *
- *   From:     store/index_values.c
+ *   From:     store/index_values.c, store/index.c, store/store_index.c
  *   To:       json/path.h
  *   Locks:    none; immutable, shared by reference.
  *   Not here: what is kept of an object (json/projection.h).

@@ -2,8 +2,9 @@
 /* object_plan - what the objects of one collection share: the projection, and the kind and apiVersion that
  * they may omit.
  *
- *   From:     reflector/life.c, rest/rest_reader.c (which make it), api/decode/list_answer.c (kind and
- *             apiVersion of a list), proto/
+ *   From:     reflector/life.c, rest/rest_reader.c, api/object/object_build.c (which make it),
+ *             api/decode/list_answer.c (which adds kind and apiVersion of a list); the other files of
+ *             reflector/ and api/decode/, and proto/, which read it
  *   To:       api/object/object_build.c
  *   Locks:    none; one owner.
  *   Not here: any single object.

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object_probe - notices when a function looks for a field that a projection has dropped from an object.
  *
- *   From:     store/index.c (around an index function), api/object/object.c, api/object/object_text.c,
- *             reflector/
+ *   From:     store/index.c (around an index function), store/store.c, store/store_index.c,
+ *             api/object/object.c, api/object/object_text.c, reflector/
  *   To:       json/projection.h
  *   Locks:    none; a probe belongs to one thread.
  *   Not here: reporting it.

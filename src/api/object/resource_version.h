@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_version - an owned resourceVersion.
  *
- *   From:     reflector/, queue/, informer/, which pass versions between threads
+ *   From:     reflector/, queue/, informer/, which pass versions between threads; also feed/feed_apply.c
  *   Locks:    none; each value has one owner. Values share long texts by reference count.
  *   Not here: what a version proves.
  *

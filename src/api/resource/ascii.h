@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ascii - letters regardless of case and locale.
  *
- *   From:     api/resource/resource_find.c, api/resource/resource_suggest.c
+ *   From:     api/resource/resource_find.c, api/resource/resource_suggest.c,
+ *             api/resource/discovery_decoder.c, api/resource/resource_query.c
  *   Not here: anything beyond ASCII; names of Kubernetes resources are ASCII.
  */
 #ifndef KI_API_RESOURCE_ASCII_H

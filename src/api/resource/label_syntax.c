@@ -14,8 +14,8 @@ static int is_letter_or_digit(char c)
     return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
 }
 
-/* Letters and digits, with -, _ and . allowed between them. Characters are checked before the length, so
- * that the first mistake in the text is reported. */
+/* Letters and digits, with -, _ and . allowed between them. Reports the first mistake in the text, be it a
+ * character or the length. */
 static const char *name_fault(ki_str name, size_t *out_at)
 {
     for (size_t i = 0; i < name.len; i++) {

@@ -15,8 +15,8 @@
 /* RFC 1123, as Kubernetes applies it to the names of groups, versions and resources. */
 enum { LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
 
-/* The length of a path is an int. It cannot overflow even with three segments of this length in which each
- * byte is escaped as three. */
+/* The length of a path is an int. Three segments of this length cannot overflow it, even if each byte is
+ * escaped as three. */
 enum { SEGMENT_BYTES_MAX = INT_MAX / 16 };
 
 static int is_lower_or_digit(char c)

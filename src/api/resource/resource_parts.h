@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* resource_parts - a resource as slices of a text, before it is allocated.
  *
- *   From:     api/resource/resource.c, api/resource/resource_find.c, api/object/object_plan.c
+ *   From:     api/resource/resource.c, api/resource/resource_find.c, api/object/object_plan.c,
+ *             api/resource/discovery_decoder.c
  *   To:       <kinformer/resource.h>
  *   Not here: looking anything up among the built-in resources.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* check - collects an object's validation errors, field by field, with Kubernetes' messages.
  *
- *   From:     apiserver/validate/, apiserver/kind/prune.c
+ *   From:     apiserver/validate/, apiserver/kind/prune.c, apiserver/kind/schema_budget.c
  *   To:       the causes of a 422
  *   Locks:    none
  *   Not here: the rules

@@ -3,7 +3,7 @@
  *
  *   From:     apiserver/verbs/create.c, apiserver/verbs/update.c   (before validation),
  *             apiserver/object/convert.c
- *   To:       the stored object
+ *   To:       apiserver/kind/prune.h (ki_as_prune_and_fill())
  *   Locks:    none
  *   Not here: controllers; a deployment gets no pods from here
  */

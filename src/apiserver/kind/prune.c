@@ -82,8 +82,8 @@ static void prune_field(struct pruner *pruner, const struct ki_as_path *path,
     }
 }
 
-/* The stored form of a value without fields: quantities in their shortest form, maps without null members,
- * which Go reads as zero values. A new reference; NULL if out of memory. */
+/* The stored form of a value without fields: quantities in their shortest form; a null is 0 or "" as Go reads
+ * it. A new reference; NULL if out of memory. */
 static json_t *settled(const struct ki_as_schema_field *field, json_t *value)
 {
     assert(field->type < KI_AS_TYPE_COUNT || json_is_null(value));

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* prune - removes fields that a kind does not have, as a real server does.
+/* prune - removes fields that a kind does not have, as a real server does; on the same walk, writes
+ * quantities in their shortest form and sets the defaults of defaults.txt.
  *
  *   From:     apiserver/kind/defaults.c (silently), apiserver/verbs/strict.c (fieldValidation=Strict or Warn,
  *             with messages), apiserver/patch/
- *   To:       the object without these fields
+ *   To:       apiserver/kind/defaults_rows.c (defaults), apiserver/value/quantity.h
  *   Locks:    none
- *   Not here: types and values (apiserver/validate/validate.h)
+ *   Not here: types and values (apiserver/validate/validate.h); defaults of custom kinds
+ *             (apiserver/kind/defaults.c)
  */
 #ifndef KI_APISERVER_KIND_PRUNE_H
 #define KI_APISERVER_KIND_PRUNE_H

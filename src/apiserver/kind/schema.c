@@ -29,8 +29,8 @@ static size_t first_of_kind(ki_str kind)
     return low;
 }
 
-/* Fields hardly differ between versions, so the schema of another version can stand in. For kinds that began
- * in the group "extensions", so can that of their new group. */
+/* Fields hardly differ between versions, so the schema of another version can stand in. For the group
+ * "extensions", the schema of the kind's new group stands in. */
 const struct ki_as_schema *ki_as_schema_find(ki_str api_version, ki_str kind)
 {
     const struct ki_as_schema *of_group = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schema - describes the values at each path of an object: their types, and how lists are merged.
  *
- *   From:     apiserver/patch/, apiserver/validate/, apiserver/show/openapi_schemas.c
+ *   From:     apiserver/patch/, apiserver/validate/, apiserver/show/openapi_schemas.c,
+ *             apiserver/verbs/managed.c, apiserver/kind/
  *   To:       apiserver/kind/schemas_table.h for built-in kinds, openAPIV3Schema for custom ones
  *   Locks:    none; custom schemas belong to their resource
  *   Not here: merging

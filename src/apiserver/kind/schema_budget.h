@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* schema_budget - limits the total work of validating one object against its schema.
  *
- *   From:     apiserver/validate/validate_schema.c, apiserver/validate/validate_patterns.c
+ *   From:     apiserver/validate/validate_schema.c, apiserver/validate/validate_patterns.c,
+ *             apiserver/validate/validate_structural.c
  *   To:       apiserver/value/pattern.h
  *   Locks:    none; the storage's lock is held meanwhile, which is why the work is limited
  *   Not here: the checks

@@ -3,8 +3,8 @@
  *
  *   From:     apiserver/verbs/commit.c, apiserver/storage/ (before an object is stored),
  *             apiserver/object/text.c, apiserver/serve/render.c, apiserver/serve/stream.c (before it is
- *             sent)
- *   To:       trees
+ *             sent); also apiserver/object/fields.c
+ *   To:       apiserver/object/object.h (the tree of the stored object)
  *   Locks:    none
  *   Not here: versions of other kinds, which share the same form
  *

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* object - one version of one object, encoded once and shared by the store, its history and every watcher.
  *
- *   From:     apiserver/verbs/commit.c (a JSON tree that passed validation), apiserver/storage/
- *   To:       storage, lists, watches
+ *   From:     apiserver/verbs/commit.c (a JSON tree that passed validation), apiserver/storage/; also
+ *             apiserver/object/convert.c, apiserver/serve/, apiserver/verbs/
+ *   To:       apiserver/object/object_draft.h (the texts); apiserver/storage/storage.h,
+ *             apiserver/object/text.h
  *   Locks:    none; immutable, and freed with its last reference
  *   Not here: the meaning of fields
  *
@@ -30,7 +32,7 @@ struct ki_as_pair {
     ki_str value;
 };
 
-/* Whether `name` is a member of metadata. */
+/* Whether `name` is a member of metadata. In object_draft.c, which has the list of members. */
 bool ki_as_metadata_is_known(ki_str name);
 
 struct ki_as_object {
@@ -52,7 +54,7 @@ struct ki_as_object {
     const struct ki_as_pair *fields; /* selectable, such as "spec.nodeName"; see fields.h */
 };
 
-/* Whether Kubernetes omits a metadata value because it is empty. NULL counts as empty. */
+/* Whether Kubernetes omits a metadata value because it is empty. NULL counts as empty. In object_draft.c. */
 bool ki_as_is_empty(const json_t *value);
 
 /* What an object is encoded from: `tree`, an object with complete metadata, and parts that are not in the

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* selector - parses label and field selectors as Kubernetes does, and matches objects.
  *
- *   From:     apiserver/storage/page.c, apiserver/storage/watch.c (what the selectors of a query match)
- *   To:       lists, watches, deletecollection
+ *   From:     apiserver/serve/handle_list.c, apiserver/serve/handle_watch.c, apiserver/serve/handle_write.c
+ *             (deletecollection), which parse the query's; apiserver/storage/page.c,
+ *             apiserver/storage/watch.c, which match objects; apiserver/serve/stream.c, which frees one that
+ *             no watch has
+ *   To:       apiserver/object/selector_labels.c, apiserver/object/selector_fields.c
  *   Locks:    none
  *   Not here: which fields a resource offers (apiserver/object/fields.h)
  */

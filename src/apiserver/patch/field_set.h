@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* field_set - field sets in the format of metadata.managedFields: {"f:spec":{"f:replicas":{}}}.
  *
- *   From:     apiserver/verbs/managed.c, apply
+ *   From:     apiserver/verbs/managed.c, apiserver/patch/ (apply)
  *   To:       fieldsV1 trees
  *   Locks:    none
  *   Not here: which manager owns which set

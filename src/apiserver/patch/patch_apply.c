@@ -271,7 +271,7 @@ static int contest_all(struct work *work, struct ki_as_failure *failure)
 
 /* ---- the result ---------------------------------------------------------------------------------------- */
 
-/* Removes fields that this manager owned, no longer applies, and that no other manager owns. */
+/* Removes fields that this manager owned and no longer applies, and that no other manager owns. */
 static int remove_left_over(struct work *work)
 {
     assert(work->had != NULL && work->result != NULL);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* accept - the format that a client accepts, and the format of its body.
  *
- *   From:     apiserver/serve/exchange.h: the headers Accept, Accept-Encoding, Content-Type, User-Agent
- *   To:       handlers and responses
+ *   From:     apiserver/serve/handle*.c (Accept, Content-Type), apiserver/serve/render.c (of failures),
+ *             apiserver/serve/respond.c (Accept-Encoding, User-Agent)
+ *   To:       the form of the response: apiserver/serve/render.c, apiserver/serve/stream.c
  *   Locks:    none
  *   Not here: writing the response
  */

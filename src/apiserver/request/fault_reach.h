@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault_reach - the name of each action, its fields, and the requests that it can change.
  *
- *   From:     apiserver/request/fault.c, apiserver/request/fault_json.c, ki_apiserver_fault_check()
+ *   From:     apiserver/request/fault.c, apiserver/request/fault_json.c, apiserver/request/fault_check.c
  *   To:       the values returned
  *   Locks:    none
  *   Not here: which rule is used

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request - parses the method and the address of a request.
  *
- *   From:     apiserver/serve/exchange.h, which has the address as sent
- *   To:       the handlers
+ *   From:     apiserver/serve/exchange.c, which has the address as sent; apiserver/serve/http.c (the method),
+ *             apiserver/serve/handle_write.c (numbers)
+ *   To:       apiserver/request/query.c, apiserver/request/percent.c; the request goes to
+ *             apiserver/serve/handle.c
  *   Locks:    none
  *   Not here: headers, bodies; whether a resource is served
  */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* exchange - one request, from its first header to the last byte of its response.
  *
- *   From:     apiserver/serve/http.c, which creates one per request
+ *   From:     apiserver/serve/http.c, which creates one per request; also apiserver/serve/connection.c,
+ *             apiserver/serve/handle_watch.c, apiserver/serve/respond.c
  *   To:       apiserver/serve/handle.h, which builds the response; apiserver/serve/stream.h for watches;
  *             apiserver/serve/respond.c, which sends it
  *   Locks:    mu, for is_parked; libmicrohttpd's own locks come after it

@@ -2,7 +2,8 @@
 /* handle - the request handlers: one file per kind of request.
  *
  *   From:     apiserver/serve/exchange.c
- *   To:       storage, verbs, discovery, …; the response of the exchange
+ *   To:       apiserver/serve/handle_*.c; these call apiserver/storage/ (reads), apiserver/verbs/ (changes),
+ *             apiserver/show/ (discovery) and apiserver/serve/render.h (the response)
  *   Locks:    the storage's, for each read or change
  *   Not here: sockets, transport faults
  */

@@ -58,7 +58,7 @@ static void note_written(struct ki_as_visit *visit, struct ki_as_object *object)
         visit->exchange->written = ki_as_object_ref(object);
 }
 
-static enum ki_as_step answer(struct ki_as_visit *visit, struct ki_as_object *object, int code)
+static enum ki_as_step render_written(struct ki_as_visit *visit, struct ki_as_object *object, int code)
 {
     note_written(visit, object);
     if (ki_str_equal(visit->request->subresource, KI_STR("scale")))
@@ -106,7 +106,7 @@ static int check_named(struct ki_as_visit *visit, const char *kind, const char *
 }
 
 /* The body must have the kind of its path. For built-in kinds, a body without a kind is accepted. */
-static int check_kind(struct ki_as_visit *visit, const json_t *body)
+static int check_sent_kind(struct ki_as_visit *visit, const json_t *body)
 {
     bool is_scale = ki_str_equal(visit->request->subresource, KI_STR("scale"));
     const char *kind = json_string_value(json_object_get(body, "kind"));
@@ -138,10 +138,10 @@ static enum ki_as_step read_object(struct ki_as_visit *visit, json_t **out)
                                      visit->resource->kind, *out == NULL ? "empty" : "not an object");
         return KI_AS_STEP_FAILED;
     }
-    return check_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
+    return check_sent_kind(visit, *out) < 0 ? KI_AS_STEP_FAILED : KI_AS_STEP_DONE;
 }
 
-/* The body of a PUT must repeat the name. */
+/* The body of a PUT must have a name that is not null; whether it matches is checked in check_body.c. */
 static int check_name(struct ki_as_visit *visit, const json_t *body)
 {
     const json_t *name = json_object_get(json_object_get(body, "metadata"), "name");
@@ -164,7 +164,7 @@ static enum ki_as_step put_object(struct ki_as_visit *visit, struct ki_as_call *
         rc = is_created ? ki_as_create(call, body, &object, visit->failure)
                         : ki_as_update(call, body, &object, &is_created, visit->failure);
     json_decref(body);
-    return rc < 0 ? KI_AS_STEP_FAILED : answer(visit, object, is_created ? 201 : 200);
+    return rc < 0 ? KI_AS_STEP_FAILED : render_written(visit, object, is_created ? 201 : 200);
 }
 
 /* ---- patches ------------------------------------------------------------------------------------------- */
@@ -209,7 +209,7 @@ static enum ki_as_step patch(struct ki_as_visit *visit, struct ki_as_call *call)
     if (rc == 0)
         rc = ki_as_patch(call, type, body, &object, &is_created, visit->failure);
     json_decref(body);
-    return rc < 0 ? KI_AS_STEP_FAILED : answer(visit, object, is_created ? 201 : 200);
+    return rc < 0 ? KI_AS_STEP_FAILED : render_written(visit, object, is_created ? 201 : 200);
 }
 
 /* ---- deletes ------------------------------------------------------------------------------------------- */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http - the port, libmicrohttpd's daemon, and all connections.
  *
- *   From:     apiserver/serve/apiserver.c
- *   To:       exchanges, one per request
+ *   From:     apiserver/serve/apiserver.c and apiserver/serve/power.c (starts, stops),
+ *             apiserver/serve/exchange.c, apiserver/serve/respond.c and apiserver/serve/handle_debug.c (cuts,
+ *             faults); libmicrohttpd calls it for connections and requests
+ *   To:       apiserver/serve/connection.h, apiserver/serve/exchange.h, one per request
  *   Locks:    none; one caller at a time
  *   Not here: the content of responses
  *

@@ -37,7 +37,7 @@ static json_t *user_of(const ki_apiserver *server)
     return json_pack("{s:s}", "token", server->tokens[0]);
 }
 
-/* The tree and both texts contain the token, so all of them are wiped after use. */
+/* Overwrites a text that contains the token, and frees it. */
 static void wipe(ki_buf *text)
 {
     if (text->data != NULL)
@@ -45,7 +45,8 @@ static void wipe(ki_buf *text)
     ki_buf_fini(text);
 }
 
-/* jansson returns its text as const, but the memory belongs to this tree alone. */
+/* Overwrites the token in the tree, and frees the tree. jansson returns the token as const, but its memory
+ * belongs to this tree alone. */
 static void forget(json_t *tree)
 {
     const json_t *user = json_object_get(json_array_get(json_object_get(tree, "users"), 0), "user");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* linger - keeps a connection open whose response was sent before the whole request was received.
  *
- *   From:     apiserver/serve/connection.c, when libmicrohttpd closes it
+ *   From:     apiserver/serve/connection.c, when libmicrohttpd closes it; apiserver/serve/http.c, at the end
  *   To:       the server's loop, which discards further bytes
  *   Locks:    the server's mu
  *   Not here: responses

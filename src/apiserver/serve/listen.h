@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* listen - the server's address: reserved while the server is down, listening while it is up.
  *
- *   From:     apiserver/serve/http.c
+ *   From:     apiserver/serve/http.c, apiserver/serve/connection.c
  *   To:       socket(2)
  *   Locks:    none
  *   Not here: accepting

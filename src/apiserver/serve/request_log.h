@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* request_log - the latest requests, for tests that check which requests were made, and when.
  *
- *   From:     apiserver/serve/exchange.c, once per request
+ *   From:     apiserver/serve/exchange.c, once per request; apiserver/serve/apiserver.c and
+ *             apiserver/serve/handle_debug.c, which show it
  *   To:       ki_apiserver_requests(), /debug/requests
  *   Locks:    one mutex, a leaf; no callback runs while it is held
  *   Not here: which data of a request is logged

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server - the state of one running server: objects, faults, limits and connections.
  *
- *   From:     apiserver/serve/apiserver.c: ki_apiserver_start()
+ *   From:     apiserver/serve/apiserver.c: ki_apiserver_start(); also apiserver/serve/direct.c,
+ *             apiserver/serve/power.c
  *   To:       every request
  *   Locks:    mu, for the lists of connections and exchanges; taken before an exchange's mu
  *   Not here: the HTTP daemon (apiserver/serve/http.h)

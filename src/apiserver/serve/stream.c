@@ -282,9 +282,8 @@ static bool tell_marker(struct ki_as_stream *stream)
     return true;
 }
 
-/* Called when the events of one take were sent, before the next take. A busy watch always has events, so this
- * is its only chance for a bookmark: at this point, the version is that of the events sent. An idle watch
- * takes first, to get the latest version. */
+/* The only chance of a busy watch for a bookmark: all events of one take are sent, the next are not taken. So
+ * the version is that of the events sent. An idle watch takes first, to get the latest version. */
 static bool tell_between_takes(struct ki_as_stream *stream)
 {
     if (stream->event_count == 0 || stream->next_event < stream->event_count)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* stream - the body of a watch: events, bookmarks, the end, as text or protobuf.
  *
- *   From:     apiserver/serve/handle_watch.c, which creates it
- *   To:       apiserver/serve/respond.c, which reads it when the client can receive more
+ *   From:     apiserver/serve/handle_watch.c, which creates it; apiserver/serve/respond.c, which reads it
+ *             when the client can receive more; apiserver/serve/exchange.c, which frees it
+ *   To:       apiserver/storage/watch.h (events are taken from it), apiserver/object/text.h
  *   Locks:    the storage's, in ki_as_watch_take()
  *   Not here: waiting; transport faults
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* table - the tables that kubectl prints: columns by kind, cells by object.
  *
- *   From:     apiserver/serve/render.c, apiserver/serve/stream.h, for Accept: …;as=Table
+ *   From:     apiserver/serve/render.c, apiserver/serve/stream.c, for Accept: …;as=Table
  *   To:       a Table object
  *   Locks:    none
  *   Not here: lists, pages

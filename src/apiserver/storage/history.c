@@ -21,8 +21,8 @@ static struct ki_as_change *slot_of(const struct ki_as_history *history, uint64_
     return &history->ring[number & (history->capacity - 1)];
 }
 
-/* The bytes that only the history keeps alive. The object after a change does not count, except for a
- * removal: it is in the store, or is `before` of a later change. */
+/* The bytes that only the history keeps alive. Counts `before`, and `after` only of a removal. Any other
+ * `after` is still in the store, or is `before` of a later change and counted there. */
 static size_t bytes_of(const struct ki_as_change *change)
 {
     size_t before = change->before == NULL ? 0 : change->before->block_bytes;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* history - the latest changes of one collection; the oldest are dropped first.
  *
- *   From:     apiserver/storage/storage.c
- *   To:       watches (forwards), pages of older versions (backwards)
+ *   From:     apiserver/storage/storage.c (adds), apiserver/storage/watch.c (reads forwards),
+ *             apiserver/storage/page.c (reads backwards: pages of older versions)
+ *   To:       apiserver/object/object.h (references to the objects before and after each change)
  *   Locks:    the storage's
  *   Not here: the current objects
  */

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* clang cannot see that these two functions lock and unlock as a pair, so each has an annotation. */
 #include "apiserver/storage/storage.h"
 
 #include <assert.h>
@@ -95,6 +94,8 @@ ki_buf *ki_as_storage_scratch(struct ki_as_storage *storage, enum ki_as_scratch 
     return &storage->scratch[which];
 }
 
+/* clang cannot see that this function and the next one lock and unlock as a pair,
+ * so each has an annotation. */
 KI_NO_THREAD_SAFETY_ANALYSIS
 void ki_as_storage_lock(struct ki_as_storage *storage)
 {

@@ -2,6 +2,8 @@
 /* storage_layout - the structs of the storage, for the files that implement it.
  *
  *   From:     apiserver/storage/storage.c, apiserver/storage/page.c, apiserver/storage/watch.c
+ *   To:       apiserver/storage/watch.c (ki_as_watches_…_locked()), apiserver/storage/storage.c
+ *             (ki_as_collection_release_locked())
  *   Locks:    everything is guarded by the storage's mu
  *   Not here: the interface for other files
  */

@@ -277,7 +277,7 @@ static size_t take_changes(struct ki_as_watch *watch, struct ki_as_event *events
 }
 
 /* The version up to which the watch has taken every change before `end`. */
-static uint64_t seen(const struct ki_as_watch *watch, uint64_t end)
+static uint64_t version_reached(const struct ki_as_watch *watch, uint64_t end)
 {
     if (watch->next < end)
         return ki_as_history_at(&watch->collection->history, watch->next)->version - 1;
@@ -306,7 +306,7 @@ static size_t take_locked(struct ki_as_watch *watch, struct ki_as_event *events,
         return 0;
     }
     size_t count = take_changes(watch, events, max, end);
-    uint64_t version = seen(watch, end);
+    uint64_t version = version_reached(watch, end);
     if (version > watch->after)
         watch->after = version;
     *out_version = watch->after;

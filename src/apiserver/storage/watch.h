@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* watch - one reader of a collection's changes: a position in the history, without a queue.
  *
- *   From:     apiserver/storage/storage.c (wakes watches), apiserver/serve/stream.h
+ *   From:     apiserver/storage/storage.c (wakes watches), apiserver/serve/stream.c,
+ *             apiserver/serve/simulate.c
  *   To:       apiserver/serve/handle_watch.c (on_change, which is woken), apiserver/serve/stream.c (which
  *             then takes events)
  *   Locks:    the storage's, within each call

@@ -30,7 +30,8 @@ static bool is_definition(const struct ki_as_resource *resource)
 }
 
 /* Checks that rows of rules.txt cannot express. */
-static void check_kind(struct ki_as_check *check, const struct ki_as_resource *resource, const json_t *tree)
+static void check_by_kind(struct ki_as_check *check, const struct ki_as_resource *resource,
+                          const json_t *tree)
 {
     if (is_definition(resource))
         ki_as_check_definition(check, tree);
@@ -51,7 +52,7 @@ static int validate(const struct ki_as_resource *resource, const json_t *tree, b
     ki_as_check_metadata(&check, resource, json_object_get(tree, "metadata"));
     ki_as_check_join(&check, &rules);
     if (!resource->is_custom && !is_sketch)
-        check_kind(&check, resource, tree);
+        check_by_kind(&check, resource, tree);
     else if (resource->schema != NULL)
         ki_as_check_schema(&check, NULL, resource->schema, tree);
     return ki_as_check_conclude(&check, resource, tree, failure);
@@ -77,7 +78,7 @@ bool ki_as_is_sketch(const struct ki_as_resource *resource, const json_t *tree)
         return false;
     int rc = ki_as_check_types(resource, tree, &check, &failure);
     ki_as_failure_fini(&failure);
-    check_kind(&check, resource, tree);
+    check_by_kind(&check, resource, tree);
     json_decref(check.causes);
     return rc < 0 || check.count > 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* validate_parts - the checks of one object, one file per subject.
  *
- *   From:     apiserver/validate/validate.c
+ *   From:     apiserver/validate/validate.c, apiserver/validate/validate_update.c
  *   To:       apiserver/kind/check.h
  *   Locks:    none
  *   Not here: immutable fields (apiserver/validate/validate_update.c)

@@ -2,7 +2,8 @@
 /* decode - parses JSON text into a jansson tree.
  *
  *   From:     apiserver/serve/handle.c, apiserver/serve/direct.c, apiserver/object/object.c,
- *             apiserver/patch/
+ *             apiserver/patch/, apiserver/serve/handle_debug.c; apiserver/serve/render.c and
+ *             apiserver/serve/stream.c (a text that is sent as protobuf)
  *   To:       jansson
  *   Locks:    none
  *   Not here: YAML (apiserver/value/load.h) and protobuf (apiserver/kind/proto.h).

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* names - checks names, labels and keys, with Kubernetes' messages for invalid ones.
  *
- *   From:     apiserver/object/selector_labels.c, apiserver/kind/check.h
+ *   From:     apiserver/object/selector_labels.c, apiserver/kind/check.h,
+ *             apiserver/validate/validate_definition.c, apiserver/validate/validate_metadata.c,
+ *             apiserver/validate/validate_rules.c
  *   To:       the callers' messages
  *   Locks:    none
  *   Not here: the path of the field

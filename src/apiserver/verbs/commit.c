@@ -86,7 +86,8 @@ static struct ki_as_object *encode_stored(const struct ki_as_verb *verb, const j
     struct ki_as_pair fields[KI_AS_FIELDS_MAX];
     char scratch[KI_AS_FIELDS_MAX * 64];
     struct ki_as_object_parts parts = {.tree = tree, .fields = fields, .managed = verb->managed};
-    /* The history may keep objects longer than their definition exists. */
+    /* Custom objects keep copies of their fields' names: the history may outlive the definition that owns
+     * them. */
     parts.has_own_names = verb->resource->is_custom;
     parts.field_count = ki_as_fields_of(ki_as_stored_resource(verb->resource), tree, fields, scratch);
     assert(parts.field_count <= KI_AS_FIELDS_MAX);
@@ -250,7 +251,7 @@ static int mark(const struct ki_as_verb *verb, struct ki_as_object *object, stru
     json_t *tree = ki_as_verb_tree(verb, object);
     if (tree == NULL)
         return -1;
-    int rc = ki_as_metadata_end(verb, tree);
+    int rc = ki_as_metadata_mark_deleted(verb, tree);
     if (rc == 0 && is_namespace(verb) &&
         json_object_set_new(tree, "status", json_pack("{s:s}", "phase", "Terminating")) < 0)
         rc = ki_as_fail_no_memory(verb->failure);

@@ -77,7 +77,7 @@ static int create(const struct ki_as_verb *verb, json_t *body, bool is_apply, st
         ki_as_resource_is(verb->resource, "apiextensions.k8s.io", "customresourcedefinitions");
     if (is_definition && ki_as_definition_prepare(verb, body, NULL) < 0)
         return -1;
-    if (ki_as_metadata_begin(verb, body) < 0)
+    if (ki_as_metadata_set_new(verb, body) < 0)
         return -1;
     if (ki_as_resource_is(verb->resource, "batch", "jobs") && ki_as_job_begin(verb, body) < 0)
         return -1;

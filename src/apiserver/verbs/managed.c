@@ -11,9 +11,8 @@
 /* TEXT_BYTES: the first size of the buffer, large enough for the entry of most objects. */
 enum { TEXT_BYTES = 2048 };
 
-/* The managedFields of the tree, created if missing; borrowed. NULL if out of memory. The tree of the
- * previous version may share them. They can be changed nevertheless,
- * because that tree's managedFields are no longer read. */
+/* The managedFields of the tree, created if missing; borrowed. NULL if out of memory. `before` may share this
+ * array. It is changed in place nevertheless: the managedFields of `before` are not read any more. */
 static json_t *own_entries(json_t *tree)
 {
     assert(json_is_object(ki_as_metadata(tree)));

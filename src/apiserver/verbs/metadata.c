@@ -85,7 +85,7 @@ static void forget(json_t *metadata)
     }
 }
 
-int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree)
+int ki_as_metadata_set_new(const struct ki_as_verb *verb, json_t *tree)
 {
     char now[KI_AS_TIME_BYTES];
     ki_as_time_now(now);
@@ -188,7 +188,7 @@ void ki_as_metadata_tidy(json_t *tree)
         json_object_del(ki_as_metadata(tree), key);
 }
 
-int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree)
+int ki_as_metadata_mark_deleted(const struct ki_as_verb *verb, json_t *tree)
 {
     char now[KI_AS_TIME_BYTES];
     ki_as_time_now(now);

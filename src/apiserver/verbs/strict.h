@@ -2,8 +2,8 @@
 /* strict - fieldValidation: reports fields that a kind does not have.
  *
  *   From:     apiserver/serve/handle_write.c (whole objects), apiserver/verbs/patch_verb.c (results of
- *             patches)
- *   To:       prune; the call's warnings, which become headers
+ *             patches), apiserver/serve/direct.c (objects that a program puts)
+ *   To:       apiserver/kind/prune.h; the call's warnings, which become headers
  *   Locks:    none
  *   Not here: removing unknown fields from stored objects (apiserver/kind/defaults.h)
  *

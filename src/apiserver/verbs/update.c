@@ -116,7 +116,8 @@ static bool has_free_metadata(const struct ki_as_resource *resource)
     return !resource->is_custom && !is_one_of(resource, plurals);
 }
 
-/* An update of the status changes only the status and, in most kinds, metadata. */
+/* An update of the status changes only the status, managedFields and, in most built-in kinds (not
+ * deployments), other metadata. */
 static int keep_status_only(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
 {
     assert(update->is_status);
@@ -150,8 +151,8 @@ static int keep_address(const struct ki_as_verb *verb, json_t *tree, const json_
     return copy_field(verb, spec, json_object_get(before, "spec"), "clusterIP");
 }
 
-/* Restores the fields that clients must not change. */
-static int complete(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
+/* Restores what clients must not change, sets defaults, tidies metadata, and prepares a definition. */
+static int restore_and_fill(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
 {
     json_t *tree = update->tree;
     bool keeps_status = verb->resource->has_status && !verb->call->is_whole;
@@ -213,7 +214,7 @@ int ki_as_update_locked(const struct ki_as_verb *verb, const struct ki_as_update
     assert(update->current != NULL && json_is_object(update->before));
     assert(json_is_object(ki_as_metadata(update->tree)));
     json_t *tree = update->tree;
-    if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || complete(verb, update) < 0)
+    if (check_version(verb, update) < 0 || name_kind(verb, tree) < 0 || restore_and_fill(verb, update) < 0)
         return -1;
     if (validate(verb, update) < 0 ||
         ki_as_validate_update(verb->resource, update->before, tree, verb->failure) < 0)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* verbs - create, update, patch, delete: turn a client's request into a change of the storage.
  *
- *   From:     apiserver/serve/handle.h (requests), apiserver/serve/direct.c: ki_apiserver_put(),
- *             ki_apiserver_load()
- *   To:       storage
+ *   From:     apiserver/serve/ (requests); apiserver/serve/direct.c: ki_apiserver_put(), ki_apiserver_load()
+ *   To:       apiserver/verbs/create.c, apiserver/verbs/update.c, apiserver/verbs/patch_verb.c,
+ *             apiserver/verbs/delete.c; apiserver/storage/storage.h
  *   Locks:    each takes the storage's lock for the whole change: read, decide, write
  *   Not here: paths, headers, the text of responses
  *
@@ -29,8 +29,10 @@ struct ki_as_call {
     ki_str field_manager; /* ?fieldManager= or the User-Agent up to '/'; "" leaves managedFields unchanged */
     bool is_dry_run;
     bool is_forced; /* ?force=true of an apply */
-    bool is_whole;  /* the status is stored as sent, for loading whole objects */
-    bool is_sketch; /* the spec may lack required fields */
+    /* For loading whole objects: the status is stored as sent; version and uid of an update are not checked;
+     * a create keeps a sent uid; an update creates a missing object. */
+    bool is_whole;
+    bool is_sketch; /* the rules of rules.txt and selectors are not checked (ki_as_validate_sketch()) */
     enum ki_as_strictness strictness;
     json_t *warnings; /* an array that gets a message per unknown field; NULL for no warnings */
     uint64_t limit;   /* of objects deleted by a deletecollection; 0 for all */

@@ -3,7 +3,8 @@
  *
  *   From:     apiserver/verbs/create.c, apiserver/verbs/update.c, apiserver/verbs/patch_verb.c,
  *             apiserver/verbs/delete.c, …
- *   To:       storage
+ *   To:       apiserver/verbs/check_body.c, apiserver/verbs/metadata.c, apiserver/verbs/managed.c,
+ *             apiserver/verbs/commit.c (which stores and removes: apiserver/storage/storage.h)
  *   Locks:    the caller holds the storage's
  *   Not here: the functions that others call (apiserver/verbs/verbs.h)
  *
@@ -52,7 +53,7 @@ void ki_as_time_now(char out[KI_AS_TIME_BYTES]);
 json_t *ki_as_metadata(const json_t *tree);
 ki_str ki_as_metadata_text(const json_t *tree, const char *name);
 /* Sets uid, creationTimestamp and generation of a new object. */
-KI_NODISCARD int ki_as_metadata_begin(const struct ki_as_verb *verb, json_t *tree);
+KI_NODISCARD int ki_as_metadata_set_new(const struct ki_as_verb *verb, json_t *tree);
 /* Copies the fields that clients may not change from `before`, the previous version. */
 KI_NODISCARD int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
 /* Increments generation if anything but metadata and status differs,
@@ -62,7 +63,7 @@ KI_NODISCARD int ki_as_metadata_increment_generation(const struct ki_as_verb *ve
 /* Removes empty and unknown fields of metadata, so that the tree equals the object that clients will read. */
 void ki_as_metadata_tidy(json_t *tree);
 /* Sets deletionTimestamp to now. */
-KI_NODISCARD int ki_as_metadata_end(const struct ki_as_verb *verb, json_t *tree);
+KI_NODISCARD int ki_as_metadata_mark_deleted(const struct ki_as_verb *verb, json_t *tree);
 /* Sets the name to generateName and five random characters. */
 KI_NODISCARD int ki_as_metadata_generate_name(const struct ki_as_verb *verb, json_t *tree);
 

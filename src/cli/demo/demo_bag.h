@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_bag - a set of small numbers with random draws in constant time.
  *
- *   From:     cli/demo/demo_cluster.c and its parts: pods in transition, deployments that are not settled
+ *   From:     cli/demo/demo_cluster.c and its parts, cli/demo/demo_life.c and cli/demo/demo_pods.c: pods in
+ *             transition, deployments that are not settled
  *   To:       cli/demo/demo_random.h
  *   Locks:    none.
  */

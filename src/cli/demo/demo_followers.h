@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_followers - the informers of the demo, their handlers, and whether they are up to date.
  *
- *   From:     cli/demo/demo.c, cli/demo/demo_trouble.c
+ *   From:     cli/demo/demo.c, cli/demo/demo_trouble.c, cli/demo/demo_end.c, cli/demo/demo_show.c
  *   To:       informers of a client in KI_MODE_HANDLERS_ON_LOOP
  *   Locks:    none: handlers run inside ki_client_dispatch(); counters of `io` are atomic.
  *   Not here: faults; the display.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_random - seeded random numbers for the simulated cluster.
  *
- *   From:     cli/demo/demo_cluster.c and its parts
+ *   From:     cli/demo/demo_cluster.c and its parts: cli/demo/demo_life.c, cli/demo/demo_pods.c
  *   To:       nothing
  *   Locks:    none; one owner.
  */

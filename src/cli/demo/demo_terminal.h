@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_terminal - a live view on the alternate screen, which is restored at the end.
  *
- *   From:     cli/demo/demo.c
+ *   From:     cli/demo/demo.c, cli/demo/cmd_demo.c, cli/demo/demo_end.c, cli/demo/demo_show.c
  *   To:       cli/output.c
  *   Locks:    none. One at a time: the state for restoring the screen is global.
  *   Not here: what is drawn.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_trouble - injects faults at intervals, and measures how long the informers take to recover.
  *
- *   From:     cli/demo/demo.c
+ *   From:     cli/demo/demo.c, cli/demo/demo_end.c, cli/demo/demo_show.c
  *   To:       the embedded API server
  *   Locks:    none.
  *   Not here: the recovery itself, which is the library's work.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* demo_view - the display of the demo as text: a screen for a terminal, or one line.
  *
- *   From:     cli/demo/demo.c, which fills in the view
+ *   From:     cli/demo/demo.c, which fills in the view; also cli/demo/demo_end.c, cli/demo/demo_followers.c,
+ *             cli/demo/demo_show.c
  *   To:       cli/demo/demo_terminal.c
  *   Locks:    none.
  *   Not here: cursor movements, terminals.

@@ -325,8 +325,8 @@ static void wait_for_work_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
     loop->has_timer_thread = 0;
 }
 
-/* If the thread that takes a job was the one that waited for the first timer, another thread must wait for
- * it now. Returns the result of run_locked(). */
+/* Runs the next job, or waits for one. Returns false if this thread must end (run_locked()). If the thread
+ * that takes a job was the one that waited for the first timer, another thread must wait for it now. */
 static bool run_next_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
     KI_ASSERT_HELD(loop->mu);

@@ -115,7 +115,8 @@ int ki_rcu_begin(void)
 
 static bool take(ki_rcu_reader *reader)
 {
-    bool is_taken = atomic_load_explicit(&reader->is_taken, memory_order_relaxed); /* skips most readers */
+    /* The load spares the exchange for readers that are taken; it is only a hint, hence relaxed. */
+    bool is_taken = atomic_load_explicit(&reader->is_taken, memory_order_relaxed);
     return !is_taken && atomic_compare_exchange_strong(&reader->is_taken, &is_taken, true);
 }
 

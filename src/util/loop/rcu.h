@@ -12,9 +12,9 @@
  *
  * Each thread has a word that holds the epoch in which its section began, or 0. A grace period begins with
  * a new epoch, and has passed when no word holds an older one. A section that sees the new epoch also sees
- * that the element is unlinked (acquire, release). If a section began shortly before, then either the
- * writer sees its word, or the section does not find the element, because each side has a store, a fence
- * and a load in this order. If membarrier() is available, the writer executes a fence on all threads at
+ * that the element is unlinked (acquire, release). If a section began shortly before: the writer unlinks,
+ * fences and reads the words; the reader writes its word, fences and looks for the element. So at least one
+ * sees the other's store. If membarrier() is available, the writer executes a fence on all threads at
  * once and readers need none; a section then costs two plain stores.
  *
  * The words are in blocks that are never freed and are found without a lock, so a fork at any moment leaves

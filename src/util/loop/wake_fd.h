@@ -2,7 +2,7 @@
 /* wake_fd - a descriptor for another event loop to poll: readable while it is raised, and from a given time
  * on.
  *
- *   From:     util/loop/loop.c, workqueue/
+ *   From:     util/loop/loop.c, workqueue/, util/loop/loop_run.c
  *   To:       the program's poll, epoll, libuv, …
  *   Locks:    none; the owner's. The descriptor itself never changes, so it is polled without a lock.
  *   Not here: the work itself.

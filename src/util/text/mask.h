@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* mask - removes our own secrets from received text: a server may echo what it was sent.
  *
- *   From:     credentials/credentials.c, which holds the secrets; api/decode/, http/, reflector/, which
- *             hide them in messages
+ *   From:     credentials/credentials.c, which holds the secrets; api/decode/, http/, reflector/, which hide
+ *             them in messages; also credentials/authorization.c, credentials/exec_mask.c, rest/rest_reader.c
  *   To:       reflector/answer.c, api/decode/status.c, rest/rest_reader.c, before a text is put into an error
  *   Locks:    none; io only, like the credentials.
  *   Not here: header lines in a trace (config/redact.h).

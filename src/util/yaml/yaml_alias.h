@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_alias - the nodes marked by anchors (&name), and their copies for aliases (*name).
  *
- *   From:     util/yaml/yaml_parse.c
+ *   From:     util/yaml/yaml_parse.c, util/yaml/yaml_build.c
  *   Locks:    none; one owner.
  *   Not here: where a copy goes; merge keys.
  *

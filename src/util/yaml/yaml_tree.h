@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* yaml_tree - a YAML text as a tree whose nodes have line numbers.
  *
- *   From:     config/kubeconfig.c, apiserver/value/yaml.c
+ *   From:     config/kubeconfig.c, apiserver/value/yaml.c, config/kubeconfig_extension.c,
+ *             config/kubeconfig_fields.c, config/select.c, util/yaml/yaml_alias.c
  *   To:       libyaml's events (util/yaml/yaml_parse.c), anchors and aliases (util/yaml/yaml_alias.h)
  *   Locks:    none; one owner.
  *   Not here: what the fields mean; numbers.

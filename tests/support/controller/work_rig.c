@@ -10,7 +10,7 @@
 void work_rig_init(work_rig *rig, const ki_workqueue_options *options)
 {
     ki_clock_init_virtual(&rig->clock, 1000 * 1000 * 1000, 0);
-    rig->queue = ki_workqueue_new_simulated(options, &rig->clock, NULL);
+    rig->queue = ki_workqueue_new_with_clock(options, &rig->clock, NULL);
     assert_non_null(rig->queue);
 }
 

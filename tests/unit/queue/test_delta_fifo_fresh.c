@@ -12,7 +12,7 @@ static void begin(ki_delta_fifo *fifo)
     ki_delta_fifo_set_now(fifo, 10);
     fifo_push_marker(fifo, KI_CHANGE_LIST_END, 1, "3");
     fifo_assert_pops(fifo, FIFO_ALL, "END1 3", "3");
-    ki_delta_fifo_reach(fifo, NULL);
+    ki_delta_fifo_report_processed(fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(fifo), 10);
 }
 
@@ -28,11 +28,11 @@ static void nothing_is_fresh_before_the_first_list_is_processed(void **state)
     ki_delta_fifo_set_now(&fifo, 7);
     fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 4);
     fifo_assert_pops(&fifo, 1, "default/a =1@1", "");
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX);
     fifo_assert_pops(&fifo, 1, "END1 3", "3");
     assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX);
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 7); /* the time of the waiting event */
     ki_delta_fifo_fini(&fifo);
 }
@@ -51,10 +51,10 @@ static void the_oldest_waiting_change_counts(void **state)
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
     fifo_assert_pops(&fifo, 1, "default/a +4 ~6", "4");
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20); /* popped, but not yet processed */
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 30);
     fifo_assert_pops(&fifo, 1, "default/b +5", "6");
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 40); /* the time of the last change received */
     ki_delta_fifo_fini(&fifo);
 }
@@ -75,7 +75,7 @@ static void a_consumer_reports_its_progress_within_a_batch(void **state)
     ki_delta_entry_free(KI_CONTAINER_OF(ki_list_pop_front(&batch), ki_delta_entry, node));
     ki_delta_entry *next = KI_CONTAINER_OF(ki_list_pop_front(&batch), ki_delta_entry, node);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
-    ki_delta_fifo_reach(&fifo, next);
+    ki_delta_fifo_report_processed(&fifo, next);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 30);
     ki_delta_entry_free(next);
     ki_delta_fifo_fini(&fifo);
@@ -94,7 +94,7 @@ static void changes_that_prove_nothing_make_nothing_fresh(void **state)
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 3), 0);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 10);
     fifo_assert_pops(&fifo, FIFO_ALL, "RESET3; RESYNC", "");
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 10);
     ki_delta_fifo_fini(&fifo);
 }
@@ -112,7 +112,7 @@ static void forgotten_changes_do_not_count_as_fresh(void **state)
     assert_int_equal(ki_resource_version_set(&version, ki_str_of("3")), 0);
     ki_delta_fifo_reset(&fifo, &version);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
     ki_delta_fifo_fini(&fifo);
 }

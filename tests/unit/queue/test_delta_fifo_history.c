@@ -108,12 +108,12 @@ static void a_batch_popped_before_a_new_history_is_finished_as_usual(void **stat
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
     ki_delta_fifo_set_now(&fifo, 20);
     push_end(&fifo, 2, "7");
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     expect_reset(&fifo, 2);
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_true(ki_delta_fifo_fresh_ns(&fifo) == UINT64_MAX);
     ki_delta_entry_free(pop_one(&fifo, "7"));
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 20);
     ki_delta_fifo_fini(&fifo);
 }

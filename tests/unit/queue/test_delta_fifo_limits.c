@@ -185,7 +185,7 @@ static size_t count_deltas_of_all(ki_delta_fifo *fifo)
     ki_resource_version version = {0};
     ki_list_init(&batch);
     (void)ki_delta_fifo_pop(fifo, FIFO_ALL, &batch, &version);
-    ki_delta_fifo_reach(fifo, NULL);
+    ki_delta_fifo_report_processed(fifo, NULL);
     for (ki_list_node *node = ki_list_pop_front(&batch); node != NULL; node = ki_list_pop_front(&batch)) {
         ki_delta_entry *entry = KI_CONTAINER_OF(node, ki_delta_entry, node);
         deltas += entry->count;

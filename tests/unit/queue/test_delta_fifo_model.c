@@ -301,7 +301,7 @@ static void pop_and_finish(model *m)
         if (ki_random_below(&m->random, 2) == 0)
             return;
     }
-    ki_delta_fifo_reach(&m->fifo, NULL);
+    ki_delta_fifo_report_processed(&m->fifo, NULL);
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */

@@ -51,7 +51,7 @@ static void a_batch_abandoned_in_a_reset_does_not_delay_freshness(void **state)
     ki_delta_fifo_set_now(&fifo, 30);
     fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 5);
     fifo_assert_pops(&fifo, 1, "END2 4", "4");
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     assert_int_equal(ki_delta_fifo_fresh_ns(&fifo), 30);
     ki_delta_fifo_fini(&fifo);
 }

@@ -76,11 +76,11 @@ static void an_old_event_is_not_a_success(void **state)
     ki_delta_fifo_set_now(&fifo, 10);
     fifo_push_marker(&fifo, KI_CHANGE_LIST_END, 1, "10");
     fifo_assert_pops(&fifo, FIFO_ALL, "END1 10", "10");
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     ki_delta_fifo_set_now(&fifo, 500);
     fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 5);
     fifo_assert_pops(&fifo, FIFO_ALL, "default/a ~5", "10");
-    ki_delta_fifo_reach(&fifo, NULL);
+    ki_delta_fifo_report_processed(&fifo, NULL);
     uint64_t fresh_ns = ki_delta_fifo_fresh_ns(&fifo);
     ki_delta_fifo_fini(&fifo);
     assert_int_equal(fresh_ns, 10);

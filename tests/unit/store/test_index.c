@@ -49,12 +49,12 @@ static void apply(fixture *f, const ki_object *former, ki_object *fresh)
 }
 
 /* Removes an object that is indexed under this many values, as the store does. */
-static void remove_from(fixture *f, const ki_object *object, size_t places)
+static void remove_from(fixture *f, const ki_object *object, size_t postings)
 {
     ki_index_change change = change_of(f, object, NULL);
     assert_int_equal(ki_index_prepare(f->index, &change), 0);
     size_t left = ki_index_commit(f->index, &change);
-    assert_int_equal(left + (left == places ? 0 : ki_index_purge(f->index, &change)), places);
+    assert_int_equal(left + (left == postings ? 0 : ki_index_purge(f->index, &change)), postings);
 }
 
 static size_t count_under(const fixture *f, const char *value)
@@ -240,7 +240,7 @@ static void a_value_that_cannot_be_allocated_fails_the_change(void **state)
             ki_index_cancel(f.index);
             assert_int_equal(f.index->postings.count, 0);
         } else {
-            assert_int_equal(ki_index_places(f.index), 2);
+            assert_int_equal(ki_index_new_postings(f.index), 2);
             (void)ki_index_commit(f.index, &change);
             assert_int_equal(f.index->postings.count, 2);
         }
