@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The same watch in protobuf, for our informer and for that of client-go, in turns: first with one CPU for the
- * client and another for the server, then with all CPUs for both. The first comparison is the repeatable one:
- * with few CPUs, the server and the threads of both clients otherwise wait for each other. */
+/* The same watch in protobuf, for our informer and for that of client-go, in turns: first with one CPU for
+ * the client and another for the server, then with all CPUs for both. The first comparison is the repeatable
+ * one: with few CPUs, the server and the threads of both clients otherwise wait for each other. */
 #define _GNU_SOURCE
 #include "http_rival.h"
 
