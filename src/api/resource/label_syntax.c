@@ -79,3 +79,9 @@ const char *ki_label_value_fault(ki_str value, size_t *out_at)
     assert(value.ptr != NULL || value.len == 0);
     return name_fault(value, out_at);
 }
+
+bool ki_label_is_prefix(ki_str text)
+{
+    size_t at;
+    return prefix_fault(text, &at) == NULL;
+}
