@@ -168,9 +168,6 @@ typedef struct ki_client_user {
 KI_NODISCARD int ki_client_join(ki_client *client, ki_client_user *user, const char *name)
     KI_EXCLUDES(client->mu);
 
-/* Removes a user. A user that has not joined is allowed. */
-void ki_client_leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
-
 /* The end of a user: it leaves the client. Then `memory`, which contains it, is freed, and its reference to
  * the client is dropped. */
 void ki_client_free_user(ki_client *client, ki_client_user *user, void *memory) KI_EXCLUDES(client->mu);
