@@ -303,7 +303,7 @@ static int init_sender(ki_recorder *recorder, ki_recorder_api api, ki_error *err
         ki_hash_key_init_seeded(&source.hash.b, seed + 1);
     } else if (ki_random_system_seed(&seed) < 0 || ki_hash_key_init(&source.hash.a) < 0 ||
                ki_hash_key_init(&source.hash.b) < 0) {
-        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+        return ki_fail_no_random(err);
     }
     ki_event_sender_init(&recorder->sender, &source, seed);
     return 0;

@@ -350,7 +350,7 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
                        "lists must be streamed (KI_WATCH_LIST_ALWAYS), but the source does not stream them "
                        "(no_watch_list)");
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        return ki_fail_no_random(err);
     *reflector = (ki_reflector){.options = *options,
                                 .scheduled_ns = UINT64_MAX,
                                 .behind_ns = UINT64_MAX,
