@@ -148,7 +148,7 @@ static void end_answered(ki_transfer *transfer)
     int has_location = location[0] != 0;
     if (is_redirect(transfer->head.status)) {
         (void)snprintf(
-            text, sizeof(text), "the server answers %d with a redirect%s%s%s; redirects are not followed",
+            text, sizeof(text), "the server responded with %d, a redirect%s%s%s; redirects are not followed",
             transfer->head.status, has_location ? " to \"" : "", location, has_location ? "\"" : "");
         end(transfer, KI_REASON_REDIRECTED, text);
     } else {

@@ -254,7 +254,7 @@ static void take_error_head(ki_reflector *reflector, const ki_answer *answer)
     reflector->quiet_ns = ki_reflector_now_ns(reflector);
     if (phase != KI_PHASE_WATCHING && phase != KI_PHASE_BACKING_OFF)
         return;
-    (void)snprintf(message, sizeof(message), "the server answers %d", answer->http_status);
+    (void)snprintf(message, sizeof(message), "the server responded with %d", answer->http_status);
     ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     if (reflector->report.reason == KI_REASON_POLLING)
         return;

@@ -13,8 +13,8 @@
 
 enum { KI_LABEL_NAME_BYTES_MAX = 63, KI_LABEL_PREFIX_BYTES_MAX = 253 };
 
-/* Returns NULL for a valid key (a "qualified name"), such as "app" or "example.com/app"; otherwise the description of what was
- * expected, with its position in *out_at. */
+/* Returns NULL for a valid key (a "qualified name"), such as "app" or "example.com/app"; otherwise the
+ * description of what was expected, with its position in *out_at. */
 const char *ki_label_key_fault(ki_str key, size_t *out_at);
 
 /* The same for a value, which may be empty. */

@@ -25,8 +25,8 @@ struct ki_as_time_fault ki_as_time_check(ki_str text, bool is_micro);
 
 enum { KI_AS_TIME_BYTES = 32 };
 
-/* Writes "2026-11-15T20:45:57Z"; unless micros is negative, with six digits as its fraction. False outside the
- * years 0 to 9999. */
+/* Writes "2026-11-15T20:45:57Z"; unless micros is negative, with six digits as its fraction. False outside
+ * the years 0 to 9999. */
 bool ki_as_time_write(int64_t seconds, int micros, char out[KI_AS_TIME_BYTES]);
 /* Writes the current time, in whole seconds. */
 void ki_as_time_now(char out[KI_AS_TIME_BYTES]);

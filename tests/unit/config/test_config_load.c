@@ -301,7 +301,7 @@ static void errors_in_overrides_are_named(void **state)
 {
     (void)state;
     assert_refused(&(ki_config_overrides){.server = "https://jane:s3cret@k"},
-                   "server: contains a user, which belongs to users", "");
+                   "server: contains a user name; put it into the users section", "");
     assert_refused(&(ki_config_overrides){.server = "https://k", .certificate_authority = "/nowhere"},
                    "certificate-authority: cannot be read: No such file or directory", "");
     assert_refused(&(ki_config_overrides){.server = "https://k",
@@ -309,7 +309,7 @@ static void errors_in_overrides_are_named(void **state)
                                           .insecure_skip_tls_verify = true},
                    "insecure-skip-tls-verify: cannot be combined with a certificate authority", "");
     assert_refused(&(ki_config_overrides){.server = "https://k", .context = "x"},
-                   "context: there is no kubeconfig with the context \"x\"", "");
+                   "context \"x\" not found: there is no kubeconfig", "");
     temp_dir_write(&dir, ".kube/config", USER("{}"));
     assert_refused(
         &(ki_config_overrides){.certificate_authority = "/dev/null", .insecure_skip_tls_verify = true},
