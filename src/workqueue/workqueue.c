@@ -4,7 +4,6 @@
 
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/units.h"
 #include "workqueue/queue.h"
 
 /* ---- making and freeing -------------------------------------------------------------------------------- */

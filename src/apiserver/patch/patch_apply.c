@@ -10,7 +10,6 @@
 #include "apiserver/patch/patch.h"
 #include "apiserver/value/timestamp.h"
 #include "apiserver/value/tree.h"
-#include "util/alloc.h"
 
 enum { PATH_BYTES_MAX = 64 * 1024 };
 
