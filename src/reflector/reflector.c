@@ -103,10 +103,15 @@ void ki_reflector_give_up(ki_reflector *reflector, ki_reason reason, const char 
     main_over(reflector, &failure);
 }
 
+void ki_reflector_give_up_no_memory(ki_reflector *reflector)
+{
+    ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+}
+
 void ki_reflector_give_up_version(ki_reflector *reflector, int code, const char *too_long)
 {
     if (code == KI_ERR_NO_MEMORY)
-        ki_reflector_give_up(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
+        ki_reflector_give_up_no_memory(reflector);
     else
         ki_reflector_give_up(reflector, KI_REASON_MALFORMED, too_long);
 }
