@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_parts - shared by http.c, sockets.c, easy.c and transfer.c.
+/* http_parts - shared by http.c, sockets.c, request_options.c and transfer.c.
  *
  *   From:     http/ only
  *   Locks:    none; io only.
@@ -57,7 +57,7 @@ void ki_transfer_done(ki_transfer *transfer, CURLcode code);
 /* Frees the transfers that have ended. */
 void ki_transfers_reap(ki_http *http);
 
-/* ---- easy.c ------------------------------------------------------------------------------------------ */
+/* ---- request_options.c ------------------------------------------------------------------------------- */
 
 /* A handle for a request with this identity, with all options of the connection set. NULL when out of
  * memory. */

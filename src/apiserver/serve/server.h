@@ -49,10 +49,10 @@ struct ki_apiserver {
     _Atomic size_t in_flight_bytes; /* of bodies received and of responses not yet sent */
     _Atomic bool is_ending;         /* no exchange may be parked any more */
 
-    ki_job power_job;                /* see power.h */
+    ki_job restart_job;              /* see restart.h */
     _Atomic uint64_t wished_down_ms; /* how long to go down, as a request has asked; 0 for no such request */
-    ki_mutex power;                  /* serialises going down and up; taken before mu */
-    uint64_t up_ns;                  /* when the server comes up by itself; 0 for never; guarded by power */
+    ki_mutex restart_mu;             /* serialises going down and up; taken before mu */
+    uint64_t up_ns;                  /* when the server starts by itself; 0: never; guarded by restart_mu */
     ki_mutex mu;
     ki_list connections; /* guarded by mu, like everything below */
     ki_list exchanges;

@@ -482,7 +482,7 @@ static void running_out_of_memory_for_file_contents_is_an_error(void **state)
     for (size_t n = 1; has_failed; n++) {
         ki_config config = loaded(NULL);
         failing_allocator_fail_at(n);
-        int rc = ki_config_hold_files(&config, NULL);
+        int rc = ki_config_preload_files(&config, NULL);
         has_failed = failing_allocator_has_failed();
         failing_allocator_fail_at(0);
         assert_int_equal(rc, has_failed ? KI_ERR_NO_MEMORY : 0);
