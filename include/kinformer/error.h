@@ -44,7 +44,7 @@ KI_EXTERN_C_BEGIN
     X(PROTOBUF, -30, "protobuf: malformed message")                                                          \
     X(PROTOBUF_TRUNCATED, -31, "protobuf: the data ends inside a message")                                   \
     X(METADATA, -40, "object metadata is missing or malformed")                                              \
-    X(NOT_A_LIST, -41, "the answer is not a list")                                                           \
+    X(NOT_A_LIST, -41, "the response is not a list")                                                         \
     X(NOT_AN_EVENT, -42, "the value is not a watch event")                                                   \
     X(QUANTITY, -43, "not a Kubernetes quantity")                                                            \
     X(TIMESTAMP, -44, "not an RFC 3339 time")                                                                \

@@ -65,7 +65,7 @@ static void say_where(const ki_apiserver *server, const cli_apiserver_flags *fla
     else if (flags->tokens.count == 0 && !flags->tls && flags->certificate == NULL)
         printf("kubectl --server %s get namespaces\n", url);
     else
-        printf("to use kubectl, start it with --kubeconfig-out FILE\n");
+        printf("to use kubectl, restart with --kubeconfig-out FILE\n");
     (void)fflush(stdout);
 }
 

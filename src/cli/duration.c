@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cli/failure.h"
-#include "cli/units.h"
+#include "cli/moment.h"
 
 typedef struct unit {
     const char *name;

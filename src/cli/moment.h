@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* moment - the monotonic time in milliseconds, which like that of the library continues while the machine is
- * suspended; and the time of day, also as text.
+ * suspended; the time of day, also as text; and units of time.
  *
- *   From:     cli/watch.c, cli/event_writer.c, cli/demo/demo.c, cli/demo/demo_end.c, cli/demo/demo_show.c,
- *             cli/resource_lookup.c
+ *   From:     cli/watch.c, cli/event_writer.c, cli/duration.c, cli/signals.c, cli/demo/demo.c,
+ *             cli/demo/demo_end.c, cli/demo/demo_show.c, cli/resource_lookup.c
  *   Locks:    none.
  */
 #ifndef KI_CLI_MOMENT_H
@@ -13,7 +13,10 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "cli/units.h"
+#define CLI_NS_PER_US 1000
+#define CLI_NS_PER_MS (1000 * CLI_NS_PER_US)
+#define CLI_NS_PER_S (1000 * CLI_NS_PER_MS)
+#define CLI_MS_PER_S 1000
 
 static inline uint64_t cli_moment_now_ms(void)
 {

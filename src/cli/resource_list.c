@@ -31,7 +31,7 @@ static int fail_named(ki_str text, ki_error *err)
     cli_shorten(resource, sizeof(resource), (ki_str){text.ptr, before});
     cli_shorten(name, sizeof(name), (ki_str){slash + 1, text.len - before - 1});
     return cli_fail(err,
-                    "\"%s/%s\": to follow one object, write its name as a word of its own: "
+                    "\"%s/%s\": to follow one object, give its name as a separate argument: "
                     "`kinformer watch %s %s`",
                     resource, name, resource, name);
 }
@@ -69,7 +69,8 @@ int cli_resource_list_fail_unknown(const cli_resource *item, const char *why, ki
     size_t n = strlen(unknown.message);
     const char *end = n > 0 && unknown.message[n - 1] == '?' ? "" : "."; /* "… did you mean "pods"?" */
     return cli_fail(err,
-                    "%s%s %s; a custom one can be named in full, as widgets.v1.example.com, to wait for it",
+                    "%s%s %s; to wait for a custom resource, give its full name, for example "
+                    "widgets.v1.example.com",
                     unknown.message, end, why);
 }
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/failure.h"
-#include "cli/units.h"
+#include "cli/moment.h"
 
 /* The time for an orderly end: a second, less the time that the system needs to end a process. */
 enum { PATIENCE_NS = 700 * CLI_NS_PER_MS };

@@ -26,7 +26,7 @@ static const cli_flag how_flags[] = {
      "exit once all existing objects have been written", NULL},
     {"timeout", 0, CLI_FLAG_DURATION, AT(timeout_ms), "DURATION",
      "with --until-synced: exit with 3 or 4 after this time; 0: no limit", NULL},
-    {"quiet", 0, CLI_FLAG_BOOL, AT(quiet), NULL, "write nothing but errors to stderr", NULL},
+    {"quiet", 0, CLI_FLAG_BOOL, AT(quiet), NULL, "write only errors to stderr", NULL},
     {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "write statistics to stderr on exit, as JSON", NULL},
     {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION",
      "repeat every object at this interval; 0 disables it", NULL},

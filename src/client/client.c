@@ -103,7 +103,7 @@ static int init_users(ki_client *client, ki_error *err)
     if (client->seed != 0)
         ki_hash_key_init_seeded(&client->hash_key, client->seed);
     else if (ki_hash_key_init(&client->hash_key) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        return ki_fail_no_random(err);
     ki_map_reserve(&client->names, 1);
     ki_map_reserve(&client->serials, 1);
     if (client->names.bucket_count == 0 || client->serials.bucket_count == 0)

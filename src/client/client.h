@@ -16,7 +16,7 @@
  * memory is freed with the last reference.
  *
  *   client.c        making, threads, closing
- *   client_later.c  closing after a free inside a callback
+ *   client_close.c  closing after a free inside a callback
  *   client_users.c  the objects made with it
  *   client_wait.c   calls that wait or run loops
  */
@@ -81,9 +81,9 @@ struct ki_client {
     bool takes_no_posts;   /* no more posts are accepted: the last ones run */
     ki_client_part *calls; /* the part of rest/rest.h; NULL: not made yet */
     size_t handler_count;
-    ki_job close_job;      /* on dispatch: see client_later.c */
+    ki_job close_job;      /* on dispatch: see client_close.c */
     ki_client *next_freed; /* the next client in the list of those that a thread has freed: see
-                            * client_later.c */
+                            * client_close.c */
 };
 
 void ki_client_ref(ki_client *client);
@@ -93,7 +93,7 @@ void ki_client_unref(ki_client *client);
  * reference. Only where ki_client_may_wait() returns 0. */
 void ki_client_close(ki_client *client) KI_EXCLUDES(client->mu);
 
-/* The same where waiting is not allowed: see client_later.c. */
+/* The same where waiting is not allowed: see client_close.c. */
 void ki_client_close_later(ki_client *client);
 
 /* For a closed client: starts a thread that runs the loops,
@@ -168,9 +168,6 @@ typedef struct ki_client_user {
  * KI_ERR_STOPPED if the client is being freed. */
 KI_NODISCARD int ki_client_join(ki_client *client, ki_client_user *user, const char *name)
     KI_EXCLUDES(client->mu);
-
-/* Removes a user. A user that has not joined is allowed. */
-void ki_client_leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);
 
 /* The end of a user: it leaves the client. Then `memory`, which contains it, is freed, and its reference to
  * the client is dropped. */

@@ -115,7 +115,7 @@ ki_config *ki_config_new(const ki_client_options *options, ki_error *err)
     }
     int rc = ki_client_load(options == NULL ? &defaults : options, config, err);
     if (rc == 0)
-        rc = ki_config_hold_files(config, err);
+        rc = ki_config_preload_files(config, err);
     if (rc == 0)
         return config;
     ki_config_free(config);

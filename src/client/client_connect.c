@@ -3,7 +3,6 @@
 #include <assert.h>
 
 #include "client/client.h"
-#include "util/alloc.h"
 
 /* This many bytes are read and decoded in less than a millisecond. ki_client_dispatch() checks its budget
  * between two such pieces. */

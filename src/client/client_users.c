@@ -61,7 +61,8 @@ int ki_client_join(ki_client *client, ki_client_user *user, const char *name)
     return is_closing ? KI_ERR_STOPPED : 0;
 }
 
-void ki_client_leave(ki_client *client, ki_client_user *user)
+/* A user that has not joined is allowed. */
+static void leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu)
 {
     ki_mutex_lock(&client->mu);
     if (ki_list_node_is_linked(&user->node)) {
@@ -78,7 +79,7 @@ void ki_client_free_user(ki_client *client, ki_client_user *user, void *memory)
 {
     assert(user != NULL && memory != NULL);
     if (!ki_client_is_foreign(client)) /* in a child it never joined, and the lock may never be released */
-        ki_client_leave(client, user);
+        leave(client, user);
     ki_free(memory);
     ki_client_unref(client);
 }

@@ -19,19 +19,13 @@ void ki_write_gate_fini(ki_write_gate *gate)
     ki_mutex_fini(&gate->mu);
 }
 
+/* Returns when no other thread runs the previous gate. */
 static void set_locked(ki_write_gate *gate, ki_write_gate_cb ask, void *user) KI_REQUIRES(gate->mu)
 {
     gate->ask = ask;
     gate->user = user;
     while (gate->is_asking && !pthread_equal(gate->asker, pthread_self()))
         ki_cond_wait(&gate->ended, &gate->mu);
-}
-
-void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user)
-{
-    ki_mutex_lock(&gate->mu);
-    set_locked(gate, ask, user);
-    ki_mutex_unlock(&gate->mu);
 }
 
 void ki_write_gate_replace(ki_write_gate *gate, ki_write_gate_cb former, void *user, ki_write_gate_cb ask)
@@ -89,7 +83,10 @@ int ki_client_set_write_gate(ki_client *client, ki_write_gate_cb gate, void *use
     if (client == NULL)
         return KI_ERR_INVALID;
     int rc = ki_client_check_process(client, NULL);
-    if (rc == 0)
-        ki_write_gate_set(&client->gate, gate, user);
-    return rc;
+    if (rc < 0)
+        return rc;
+    ki_mutex_lock(&client->gate.mu);
+    set_locked(&client->gate, gate, user);
+    ki_mutex_unlock(&client->gate.mu);
+    return 0;
 }

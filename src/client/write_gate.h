@@ -27,9 +27,6 @@ typedef struct ki_write_gate {
 void ki_write_gate_init(ki_write_gate *gate);
 void ki_write_gate_fini(ki_write_gate *gate);
 
-/* Returns when no other thread runs the previous gate. */
-void ki_write_gate_set(ki_write_gate *gate, ki_write_gate_cb ask, void *user) KI_EXCLUDES(gate->mu);
-
 /* Sets the gate to `ask`, with NULL as its `user`, if the gate is still `former` with `user`. In both cases,
  * returns when no other thread runs `former`. */
 void ki_write_gate_replace(ki_write_gate *gate, ki_write_gate_cb former, void *user, ki_write_gate_cb ask)

@@ -33,7 +33,7 @@ typedef struct ki_config_exec {
 
 /* A zeroed struct is empty. It owns all texts; NULL means not set, "" does not occur. Relative paths have
  * been resolved. If both a file and PEM are set, the PEM is a copy of the file's content
- * (ki_config_hold_files()). */
+ * (ki_config_preload_files()). */
 struct ki_config {
     char *server; /* "https://host:6443/prefix": http or https, no user, no trailing slash */
     char *ca_file;
@@ -105,7 +105,7 @@ typedef struct ki_config_overrides {
 /* Reads certificate authorities, certificate, key and token from their files and stores them with the file
  * names. Later readers check the files again, and fall back to these copies if a file cannot be read.
  * Returns 0, KI_ERR_CONFIG, KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_config_hold_files(ki_config *config, ki_error *err);
+KI_NODISCARD int ki_config_preload_files(ki_config *config, ki_error *err);
 
 /* Looks where kubectl does: `kubeconfig`, else $KUBECONFIG (a list, merged), else ~/.kube/config, else the
  * files of a pod. With `server`, no file is needed. `overrides` may be NULL. Reads the environment, so no

@@ -13,6 +13,7 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/secret.h"
+#include "util/text/byte.h"
 #include "util/text/str.h"
 
 /* ---- addresses ----------------------------------------------------------------------------------------- */
@@ -180,7 +181,7 @@ static bool is_user_text(ki_str text)
     static const char marks[] = "-._:~!$&'()*+,;=%@";
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+        bool is_plain = ki_byte_is_letter_or_digit(c);
         if (!is_plain && (c == 0 || strchr(marks, c) == NULL))
             return false;
     }

@@ -24,8 +24,7 @@ static int fail_unknown(const ki_kubeconfig *kubeconfig, const char *kind, const
 {
     const char *path = first_path(kubeconfig);
     if (path == NULL)
-        return ki_fail(err, KI_ERR_CONFIG, "%s: there is no kubeconfig with the %s \"%.60s\"", kind, kind,
-                       name);
+        return ki_fail(err, KI_ERR_CONFIG, "%s \"%.60s\" not found: there is no kubeconfig", kind, name);
     return ki_fail(err, KI_ERR_CONFIG, "%s: there is no %s \"%.60s\" in %s", kind, kind, name, path);
 }
 

@@ -2,7 +2,7 @@
 /* token_file - a bearer token in a file that is updated externally.
  *
  *   From:     credentials/credentials.c and credentials/authorization.c, before each request;
- *             config/check_files.c, config/hold.c
+ *             config/check_files.c, config/preload_files.c
  *   To:       util/file.h
  *   Locks:    none; io only.
  *   Not here: what the token is for.

@@ -114,11 +114,6 @@ int ki_url_check(const char *text, ki_url *out_url)
 
 /* ---- hosts --------------------------------------------------------------------------------------------- */
 
-static bool is_plain(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
 /* Labels separated by dots, with an optional trailing dot. */
 static bool is_name(ki_str text)
 {
@@ -128,7 +123,7 @@ static bool is_name(ki_str text)
         text.len--;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (c == '.' ? label == 0 : !is_plain(c) && c != '-' && c != '_')
+        if (c == '.' ? label == 0 : !ki_byte_is_letter_or_digit(c) && c != '-' && c != '_')
             return false;
         label = c == '.' ? 0 : label + 1;
         if (label > LABEL_BYTES_MAX)
@@ -194,7 +189,7 @@ char *ki_url_encode(const char *text)
     if (encoded == NULL)
         return NULL;
     for (; *text != 0; text++) {
-        if (is_plain(*text)) {
+        if (ki_byte_is_letter_or_digit(*text)) {
             *at++ = *text;
             continue;
         }

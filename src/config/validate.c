@@ -60,7 +60,8 @@ static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_
     if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
         return ki_kubeconfig_fail_field(err, entry, "server", "has a scheme that is neither http nor https");
     if (url.user.ptr != NULL)
-        return ki_kubeconfig_fail_field(err, entry, "server", "contains a user, which belongs to users");
+        return ki_kubeconfig_fail_field(err, entry, "server",
+                                        "contains a user name; put it into the users section");
     if (url.path.len > 0 && strpbrk(url.path.ptr, "?#") != NULL)
         return ki_kubeconfig_fail_field(err, entry, "server", "contains a query");
     return 0;

@@ -248,7 +248,7 @@ static int init(ki_controller *c, ki_limiter *limiter, ki_error *err)
     char name[KI_CLIENT_NAME_BYTES];
     int rc = init_queue(c, limiter, err);
     if (rc == 0 && ki_expectations_init(&c->expectations, client->seed) < 0)
-        rc = ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        rc = ki_fail_no_random(err);
     if (rc == 0 && ki_job_init(&c->job, client->handlers, run_job) < 0)
         rc = ki_fail_no_memory(err);
     if (rc < 0)

@@ -149,8 +149,8 @@ static int fail_running(ki_controller *c, ki_error *err)
         len += (size_t)snprintf(keys + len, sizeof(keys) - len, "%s%.*s", len == 0 ? "" : ", ",
                                 KI_STR_ARGS(KI_CONTAINER_OF(node, ki_request, node)->item.key));
     ki_mutex_unlock(&c->mu);
-    return ki_fail(err, KI_ERR_TIMEOUT, "controller %s: reconciles that have not ended: %zu (%s%s)", c->name,
-                   count, keys, len < sizeof(keys) ? "" : "...");
+    return ki_fail(err, KI_ERR_TIMEOUT, "controller %s: %zu reconcile%s still running: %s%s", c->name, count,
+                   count == 1 ? " is" : "s are", keys, len < sizeof(keys) ? "" : "...");
 }
 
 /* Returns true when all reconciles have ended in time, or when this thread must not wait for them. */

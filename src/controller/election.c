@@ -50,11 +50,6 @@ static int64_t lease_seconds(const ki_election *election)
     return (int64_t)((election->options.lease_ns + KI_NS_PER_S - 1) / KI_NS_PER_S);
 }
 
-static uint64_t add_ns(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* ---- what is known of the lease ---------------------------------------------------------------------- */
 
 static bool is_ours(const ki_election *election)
@@ -75,7 +70,7 @@ static bool is_free(const ki_election *election, uint64_t now_ns)
     assert(!election->is_missing);
     if (ki_election_holder(election).len == 0 || is_ours(election))
         return true;
-    return now_ns >= add_ns(election->seen_ns, duration_ns(election));
+    return now_ns >= ki_ns_add(election->seen_ns, duration_ns(election));
 }
 
 /* The last holder may not be the one that was seen, and may have used our duration. */
@@ -89,7 +84,7 @@ static bool may_create(const ki_election *election, uint64_t now_ns)
     if (election->lease == NULL)
         return true;
     assert(election->is_missing);
-    return now_ns >= add_ns(election->seen_ns, missing_duration_ns(election));
+    return now_ns >= ki_ns_add(election->seen_ns, missing_duration_ns(election));
 }
 
 /* A record that has not changed by a byte was not renewed, whatever else in the object has changed. */
@@ -112,7 +107,7 @@ static void miss(ki_election *election, uint64_t now_ns)
     if (election->lease == NULL)
         return;
     uint64_t gap_ns = missing_duration_ns(election);
-    if (!election->is_missing || now_ns >= add_ns(add_ns(election->missed_ns, gap_ns), gap_ns))
+    if (!election->is_missing || now_ns >= ki_ns_add(ki_ns_add(election->missed_ns, gap_ns), gap_ns))
         election->seen_ns = now_ns;
     election->is_missing = true;
     election->missed_ns = election->sent_ns; /* when it was sent, since the answer may have been delayed */
@@ -159,7 +154,7 @@ static bool may_hold(const ki_election *election, uint64_t now_ns)
     if (now_ns < election->doubted_until_ns)
         return true;
     return is_ours(election) && !election->is_missing &&
-           now_ns < add_ns(election->seen_ns, duration_ns(election));
+           now_ns < ki_ns_add(election->seen_ns, duration_ns(election));
 }
 
 void ki_election_stop(ki_election *election, uint64_t now_ns)
@@ -375,7 +370,7 @@ void ki_election_answer(ki_election *election, ki_election_outcome outcome, ki_o
     if (outcome == KI_ELECTION_DONE || outcome == KI_ELECTION_NOT_FOUND)
         election->doubted_until_ns = 0;
     else if (action != KI_ELECTION_GET && (outcome == KI_ELECTION_UNCLEAR || outcome == KI_ELECTION_FAILED))
-        election->doubted_until_ns = add_ns(now_ns, election->options.lease_ns);
+        election->doubted_until_ns = ki_ns_add(now_ns, election->options.lease_ns);
     look_at_clock(election, now_ns);
     if (election->phase != election->sent_in)
         return;

@@ -66,7 +66,7 @@ ki_event_fate ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, 
 /* Returns whether `write` must be sent now; then it is in flight. `is_last`: does not wait for any delay. */
 bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last);
 
-/* Passes the answer to the write in flight. Returns what has become of the event; KI_FATE_NONE: it must be
+/* Passes the answer to the write in flight. Returns the outcome; KI_FATE_NONE: it must be
  * sent again. `is_last`: a write without an answer is not retried. */
 ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
                                      bool is_last);

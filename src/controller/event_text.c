@@ -6,28 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/resource/label_syntax.h"
 #include "controller/micro_time.h"
 #include "json/write.h"
 
 /* ---- names ------------------------------------------------------------------------------------------- */
-
-static bool is_alphanumeric(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-/* Whether the name consists of labels with dots in between. A label contains a-z, 0-9 and '-', and neither
- * begins nor ends with '-'. Its length is not limited. */
-static bool is_subdomain(ki_str name)
-{
-    for (size_t i = 0; i < name.len; i++) {
-        bool is_edge = i == 0 || i + 1 == name.len || name.ptr[i - 1] == '.' || name.ptr[i + 1] == '.';
-        bool is_inside = name.ptr[i] == '.' || name.ptr[i] == '-';
-        if (!is_alphanumeric(name.ptr[i]) && (!is_inside || is_edge))
-            return false;
-    }
-    return name.len > 0;
-}
 
 /* The UUID has the form of version 4, but is computed from the hashes. */
 static void write_uuid(const ki_event_source *source, ki_str object, uint64_t number, char *out)
@@ -46,7 +29,7 @@ void ki_event_name(const ki_event_source *source, const ki_event_write *write, c
     ki_str object = write->event->parts[KI_RECORDED_NAME];
     char suffix[20];
     size_t n = (size_t)snprintf(suffix, sizeof(suffix), ".%" PRIx64, write->number);
-    if (!is_subdomain(object) || object.len + n >= KI_EVENT_NAME_BYTES) {
+    if (!ki_label_is_prefix(object) || object.len + n >= KI_EVENT_NAME_BYTES) {
         write_uuid(source, object, write->number, out);
         return;
     }

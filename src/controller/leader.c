@@ -324,7 +324,7 @@ static int init(ki_leader *leader, ki_error *err)
     if (rc < 0)
         return rc;
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        return ki_fail_no_random(err);
     init_election(leader, seed);
     if (ki_job_init(&leader->steer, client->dispatch, run_steer) < 0 ||
         ki_job_init(&leader->tell, client->handlers, run_tell) < 0)

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/resource/label_syntax.h"
 #include "metrics/names.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -238,26 +239,6 @@ static void run_send(ki_job *job)
 
 /* ---- making ------------------------------------------------------------------------------------------ */
 
-static bool is_word_byte(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
-}
-
-/* Whether servers accept the name as reportingController: letters, digits, and '-', '_', '.' between them, up
- * to 63 bytes; optionally with a domain and '/' before it. */
-static bool is_qualified_name(const char *name)
-{
-    const char *slash = strchr(name, '/'), *part = slash == NULL ? name : slash + 1;
-    size_t len = strlen(part);
-    for (size_t i = 0; i < len; i++)
-        if (!is_word_byte(part[i]) && (i == 0 || i + 1 == len || strchr("-_.", part[i]) == NULL))
-            return false;
-    for (const char *c = name; slash != NULL && c < slash; c++)
-        if (!is_word_byte(*c) && *c != '-' && *c != '.')
-            return false;
-    return len > 0 && len <= 63 && slash != name && (slash == NULL || slash - name <= 253);
-}
-
 static bool is_printable(const char *text)
 {
     for (; *text != 0; text++)
@@ -275,7 +256,8 @@ static int check(const ki_client *client, const ki_recorder_options *options, ki
         return ki_fail(err, KI_ERR_INVALID, "recorder: component and instance must be printable ASCII");
     if (options->api != KI_RECORDER_CORE_V1 && options->api != KI_RECORDER_EVENTS_V1)
         return ki_fail(err, KI_ERR_INVALID, "recorder: unknown api %d", (int)options->api);
-    if (options->api == KI_RECORDER_EVENTS_V1 && !is_qualified_name(component))
+    size_t at = 0;
+    if (options->api == KI_RECORDER_EVENTS_V1 && ki_label_key_fault(ki_str_of(component), &at) != NULL)
         return ki_fail(err, KI_ERR_INVALID,
                        "recorder: the component \"%s\" is not a qualified name, as events.k8s.io/v1 needs",
                        component);
@@ -321,7 +303,7 @@ static int init_sender(ki_recorder *recorder, ki_recorder_api api, ki_error *err
         ki_hash_key_init_seeded(&source.hash.b, seed + 1);
     } else if (ki_random_system_seed(&seed) < 0 || ki_hash_key_init(&source.hash.a) < 0 ||
                ki_hash_key_init(&source.hash.b) < 0) {
-        return ki_fail(err, KI_ERR_SYSTEM, "the system gives no random bytes");
+        return ki_fail_no_random(err);
     }
     ki_event_sender_init(&recorder->sender, &source, seed);
     return 0;

@@ -8,12 +8,12 @@
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/secret.h"
+#include "util/text/byte.h"
 
 /* The characters that RFC 9110 allows in a header name, without '%', which begins an escape. */
 static bool is_name_character(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           (c != 0 && strchr("!#$&'*+-.^_`|~", c) != NULL);
+    return ki_byte_is_letter_or_digit(c) || (c != 0 && strchr("!#$&'*+-.^_`|~", c) != NULL);
 }
 
 static bool is_value(const char *text)

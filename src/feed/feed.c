@@ -85,7 +85,7 @@ static int init(ki_feed *feed, ki_client *client, const ki_resource *resource, c
     feed->life.kind = &ki_feed_kind;
     int rc = ki_life_init(&feed->life, client, resource, &options->informer, err);
     if (rc == 0 && ki_list_buffer_init(&feed->buffer) < 0)
-        rc = ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        rc = ki_fail_no_random(err);
     if (rc == 0)
         rc = ki_life_join(&feed->life, err);
     if (rc < 0)

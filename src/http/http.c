@@ -9,7 +9,6 @@
 #include "http/tls_context.h"
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/units.h"
 
 enum {
     CONNECT_TIMEOUT_MS = 30 * 1000,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http - libcurl's multi interface on a loop: the only code that touches the network.
  *
- *   From:     client/ (which makes it), http/transfer.c (requests), reflector/; also http/easy.c,
+ *   From:     client/ (which makes it), http/transfer.c (requests), reflector/; also http/request_options.c,
  *             http/transfer_send.c, rest/rest_call.c
  *   To:       libcurl; util/loop/fd_watch.h and timers of the loop
  *   Locks:    none; io only.

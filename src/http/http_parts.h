@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* http_parts - shared by http.c, sockets.c, easy.c and transfer.c.
+/* http_parts - shared by http.c, sockets.c, request_options.c and transfer.c.
  *
  *   From:     http/ only
  *   Locks:    none; io only.
@@ -41,11 +41,12 @@ struct ki_http {
 };
 
 /* Enclose each call into libcurl that may call back. The outermost ki_http_leave() reports the ends of
- * transfers and frees those that are over. */
+ * transfers and frees those that have ended. */
 void ki_http_enter(ki_http *http);
 void ki_http_leave(ki_http *http);
 
-/* Frees what is over, as the outermost ki_http_leave() does; must not be called inside libcurl. */
+/* Frees transfers and connections that have ended, as the outermost ki_http_leave() does; must not be called
+ * inside libcurl. */
 void ki_http_reap(ki_http *http);
 
 /* ---- transfer.c -------------------------------------------------------------------------------------- */
@@ -53,10 +54,10 @@ void ki_http_reap(ki_http *http);
 /* libcurl has finished the transfer. */
 void ki_transfer_done(ki_transfer *transfer, CURLcode code);
 
-/* Frees the transfers that are over. */
+/* Frees the transfers that have ended. */
 void ki_transfers_reap(ki_http *http);
 
-/* ---- easy.c ------------------------------------------------------------------------------------------ */
+/* ---- request_options.c ------------------------------------------------------------------------------- */
 
 /* A handle for a request with this identity, with all options of the connection set. NULL when out of
  * memory. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* proxy_route - libcurl's options for the proxy, so that it behaves as in Go.
  *
- *   From:     http/easy.c, http/transfer.c, http/http.c
+ *   From:     http/request_options.c, http/transfer.c, http/http.c
  *   To:       config/config.h
  *   Locks:    none; immutable.
  *   Not here: the environment's proxy (config/proxy.h); connecting.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* server_address - the parsed address of the API server.
  *
- *   From:     http/easy.c, http/transfer.c, http/http.c
+ *   From:     http/request_options.c, http/transfer.c, http/http.c
  *   To:       config/config.h
  *   Locks:    none; immutable.
  *   Not here: connecting.

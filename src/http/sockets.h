@@ -5,7 +5,7 @@
  *             also http/pool.c, http/transfer.c, http/transfer_receive.c
  *   To:       libcurl, which reads them and calls http/transfer_receive.c; then http/http.c (ki_http_leave)
  *   Locks:    none; io only.
- *   Not here: opening and closing them (http/easy.c, libcurl).
+ *   Not here: opening and closing them (http/request_options.c, libcurl).
  *
  * A request by libcurl to watch a socket cannot be refused without ending all of its transfers. So the memory
  * for it is reserved with each transfer, before it begins.

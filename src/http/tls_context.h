@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tls_context - settings made in OpenSSL itself, because libcurl has no option for them.
  *
- *   From:     http/easy.c, http/http.c
+ *   From:     http/request_options.c, http/http.c
  *   To:       http/alt_name.h, http/read_ahead.h
  *   Locks:    none; io only.
- *   Not here: trust and certificates (http/easy.c).
+ *   Not here: trust and certificates (http/request_options.c).
  */
 #ifndef KI_HTTP_TLS_CONTEXT_H
 #define KI_HTTP_TLS_CONTEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trace - logs the heads of requests and responses, with secrets masked.
  *
- *   From:     http/easy.c
+ *   From:     http/request_options.c
  *   To:       util/log.h at KI_LOG_TRACE, by config/redact.h
  *   Locks:    none; io only.
  *   Not here: bodies; libcurl's own messages, which may contain unmasked HTTP/2 headers.

@@ -112,7 +112,7 @@ static void count(const ki_transfer *transfer)
     if (curl_easy_getinfo(transfer->easy, CURLINFO_NUM_CONNECTS, &connections) == CURLE_OK &&
         curl_easy_getinfo(transfer->easy, CURLINFO_NAMELOOKUP_TIME_T, &lookup_us) == CURLE_OK &&
         connections > 0 && lookup_us > 0)
-        ki_http_metrics_lookup(&http->metrics, (uint64_t)lookup_us * (KI_NS_PER_MS / 1000));
+        ki_http_metrics_lookup(&http->metrics, (uint64_t)lookup_us * KI_NS_PER_US);
     if (transfer->is_watch)
         return;
     ki_http_sample sample = {.method = transfer->method,
@@ -148,7 +148,7 @@ static void end_answered(ki_transfer *transfer)
     int has_location = location[0] != 0;
     if (is_redirect(transfer->head.status)) {
         (void)snprintf(
-            text, sizeof(text), "the server answers %d with a redirect%s%s%s; redirects are not followed",
+            text, sizeof(text), "the server responded with %d, a redirect%s%s%s; redirects are not followed",
             transfer->head.status, has_location ? " to \"" : "", location, has_location ? "\"" : "");
         end(transfer, KI_REASON_REDIRECTED, text);
     } else {

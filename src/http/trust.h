@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* trust - the trusted certificate authorities, reloaded when verification fails.
  *
- *   From:     http/easy.c, http/http.c
+ *   From:     http/request_options.c, http/http.c
  *   To:       config/config.h; the file that it names
  *   Locks:    none; io only.
  *   Not here: our own certificate (credentials/credentials.h).

@@ -99,7 +99,7 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
     ki_list_init(&factory->members);
     int rc = ki_hash_key_init(&factory->hash_key);
     if (rc < 0)
-        (void)ki_fail(&factory->option_error, rc, "factory: cannot get random bytes from the system");
+        (void)ki_fail_no_random(&factory->option_error);
     else
         rc = ki_reflector_setup_init(&factory->setup, &options->informer, &factory->option_error);
     if (rc == 0)

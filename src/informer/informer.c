@@ -47,7 +47,7 @@ static int init_data(ki_informer *informer, ki_error *err)
                                    .bytes_max = options->queue_bytes_max,
                                    .hash_key = ki_store_hash_key(informer->store)};
     if (ki_delta_fifo_init(&informer->fifo, &queue) < 0 || init_detector(informer) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        return ki_fail_no_random(err);
     informer->check_ms = ki_resync_period_ms(options->resync_ms);
     ki_apply_init(&informer->apply,
                   &(ki_apply_options){.store = informer->store,

@@ -185,7 +185,8 @@ static int check_place(ki_body *body, const place *p, const char *pointer)
     default:
         if (part.len == 0)
             return 0;
-        return fail_pointer(body, KI_ERR_TYPE, pointer, "it leads through a value that is not a container");
+        return fail_pointer(body, KI_ERR_TYPE, pointer,
+                            "a value on its path is neither an object nor an array");
     }
 }
 

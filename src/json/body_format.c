@@ -319,7 +319,7 @@ static int write_bool(source *s, bool may_be_empty)
     if (rc < 0)
         return rc;
     if (a.is_text || a.is_real)
-        return fail_at(s, at, KI_ERR_INVALID, "a boolean is an integer argument");
+        return fail_at(s, at, KI_ERR_INVALID, "bool() takes an integer argument");
     if (may_be_empty && a.is_null)
         return EMPTY;
     ki_json_write_bool(s->writer, !a.is_null);
@@ -335,7 +335,7 @@ static int write_json(source *s, bool may_be_empty)
     if (rc < 0)
         return rc;
     if (!a.is_text)
-        return fail_at(s, at, KI_ERR_INVALID, "JSON is a string argument");
+        return fail_at(s, at, KI_ERR_INVALID, "json() takes a string argument");
     if (a.text.len == 0)
         return may_be_empty ? EMPTY : fail_at(s, at, KI_ERR_INVALID, "the JSON text is empty");
     rc = ki_json_validate(a.text, &why);
@@ -355,7 +355,7 @@ static int write_literal(source *s)
     if (word.len == 0)
         return fail(s, "a value is missing");
     if (!is_word && ki_json_decimal_parse(word, &ignored) != 0)
-        return fail(s, "not a value; a string has quotes");
+        return fail(s, "not a value; strings need quotes");
     s->at += word.len;
     ki_json_writer_raw_scalar(s->writer, word);
     return 0;
@@ -379,7 +379,7 @@ static int take_name(source *s, ki_str *out_name)
         s->at++;
         rc = take_argument(s, &a);
         if (rc == 0 && (!a.is_text || a.is_null))
-            return fail_at(s, at, KI_ERR_INVALID, "a name is a string, and not NULL");
+            return fail_at(s, at, KI_ERR_INVALID, "a name must be a string, not NULL");
         *out_name = a.text;
     } else {
         *out_name = (ki_str){s->at, strspn(s->at, letters)};

@@ -10,6 +10,7 @@
 #include "util/alloc.h"
 #include "util/buf.h"
 #include "util/error.h"
+#include "util/text/byte.h"
 
 enum {
     CHILDREN_MAX = 1000000,
@@ -22,8 +23,8 @@ static int is_name(ki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        int is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == ':';
-        if (!is_letter && (i == 0 || c < '0' || c > '9'))
+        bool is_word = ki_byte_is_letter_or_digit(c) || c == '_' || c == ':';
+        if (!is_word || (i == 0 && ki_byte_is_digit(c)))
             return 0;
     }
     return 1;

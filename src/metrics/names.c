@@ -5,7 +5,7 @@
 
 /* ---- buckets ------------------------------------------------------------------------------------------- */
 
-#define MICROSECONDS(n) (KI_NS_PER_MS / 1000 * (n))
+#define MICROSECONDS(n) (KI_NS_PER_US * (n))
 #define MILLISECONDS(n) (KI_NS_PER_MS * (n))
 #define SECONDS(n) (KI_NS_PER_S * (n))
 

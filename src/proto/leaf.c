@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "json/number.h"
+#include "util/date.h"
 #include "util/text/digits.h"
 #include "util/units.h"
 
@@ -76,7 +77,7 @@ int ki_proto_leaf_bytes(ki_str message, ki_str *out_bytes)
  * objects are far from it. */
 #define SECONDS_MAX (INT64_C(1) << 55)
 
-enum { SECONDS_A_DAY = 86400, TIME_BYTES_MAX = 48 };
+enum { TIME_BYTES_MAX = 48 };
 
 typedef struct moment {
     int64_t seconds;
@@ -97,29 +98,21 @@ static char *put_year(char *at, int64_t year)
     return ki_digits_put(at, year, count);
 }
 
-/* `days` are counted from 1970-01-01, in the proleptic Gregorian calendar. Years begin in March here, so
- * that the leap day is the last day of a year; 400 years are 146097 days. */
+/* `days` are counted from 1970-01-01. */
 static char *put_date(char *at, int64_t days)
 {
-    days += 719468; /* now counted from 0000-03-01 */
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    int64_t day_of_era = days - era * 146097;
-    int64_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int64_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int64_t month_from_march = (5 * day_of_year + 2) / 153;
-    int64_t day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    int64_t month = month_from_march < 10 ? month_from_march + 3 : month_from_march - 9;
-    assert(month >= 1 && month <= 12 && day >= 1 && day <= 31);
-    at = put_year(at, year_of_era + era * 400 + (month <= 2));
+    ki_date date = ki_date_of_days(days);
+    assert(date.month >= 1 && date.month <= 12 && date.day >= 1 && date.day <= 31);
+    at = put_year(at, date.year);
     *at++ = '-';
-    at = ki_digits_put(at, month, 2);
+    at = ki_digits_put(at, date.month, 2);
     *at++ = '-';
-    return ki_digits_put(at, day, 2);
+    return ki_digits_put(at, date.day, 2);
 }
 
 static char *put_clock(char *at, int64_t second_of_day)
 {
-    assert(second_of_day >= 0 && second_of_day < SECONDS_A_DAY);
+    assert(second_of_day >= 0 && second_of_day < KI_SECONDS_PER_DAY);
     *at++ = 'T';
     at = ki_digits_put(at, second_of_day / 3600, 2);
     *at++ = ':';
@@ -155,11 +148,11 @@ static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
     int rc = ki_proto_out_reserve(out, TIME_BYTES_MAX);
     if (rc < 0)
         return rc;
-    int64_t days = time->seconds / SECONDS_A_DAY - (time->seconds % SECONDS_A_DAY < 0);
+    int64_t days = time->seconds / KI_SECONDS_PER_DAY - (time->seconds % KI_SECONDS_PER_DAY < 0);
     char *at = out->at;
     *at++ = '"';
     at = put_date(at, days);
-    at = put_clock(at, time->seconds - days * SECONDS_A_DAY);
+    at = put_clock(at, time->seconds - days * KI_SECONDS_PER_DAY);
     if (has_micros) {
         *at++ = '.';
         at = ki_digits_put(at, time->micros, 6);
@@ -190,8 +183,8 @@ static const char *date_of(ki_proto_out *out, uint64_t days)
 
 static void format_usual(ki_proto_out *out, uint64_t seconds)
 {
-    uint64_t days = seconds / SECONDS_A_DAY;
-    uint32_t rest = (uint32_t)(seconds - days * SECONDS_A_DAY);
+    uint64_t days = seconds / KI_SECONDS_PER_DAY;
+    uint32_t rest = (uint32_t)(seconds - days * KI_SECONDS_PER_DAY);
     memcpy(out->usual, "\"0000-00-00T00:00:00Z\"", 22);
     memcpy(out->usual + 1, date_of(out, days), 10);
     put_two(out->usual + 12, rest / 3600);

@@ -7,8 +7,6 @@
 #include "proto/leaf.h"
 #include "proto/message_parts.h"
 #include "proto/plain.h"
-#include "util/alloc.h"
-#include "util/error.h"
 
 typedef struct entry {
     ki_str name;

@@ -64,7 +64,7 @@ static int keep(ki_buf *buf, ki_str text, ki_error *err)
 {
     buf->len = 0;
     int rc = ki_buf_append_str(buf, text);
-    return rc < 0 ? ki_fail(err, rc, "a member beside the items of a list: %s", ki_error_text(rc)) : 0;
+    return rc < 0 ? ki_fail(err, rc, "a member of the list other than its items: %s", ki_error_text(rc)) : 0;
 }
 
 /* ---- the parts of a list ------------------------------------------------------------------------------- */

@@ -3,7 +3,6 @@
  * space. */
 #include "proto/leaf.h"
 #include "proto/message_parts.h"
-#include "util/error.h"
 
 static int scan(ki_proto_reader *reader, ki_str text)
 {

@@ -28,7 +28,7 @@ ki_delta_queue *ki_delta_queue_new(const ki_delta_queue_options *options, ki_err
         return NULL;
     }
     if (ki_hash_key_init(&queue->keyer.secret) < 0) {
-        ki_error_set(err, KI_ERR_SYSTEM, 0, "cannot get random bytes from the system");
+        (void)ki_fail_no_random(err);
         ki_free(queue);
         return NULL;
     }

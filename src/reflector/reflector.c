@@ -103,10 +103,15 @@ void ki_reflector_abandon(ki_reflector *reflector, ki_reason reason, const char 
     main_over(reflector, &failure);
 }
 
+void ki_reflector_abandon_no_memory(ki_reflector *reflector)
+{
+    ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+}
+
 void ki_reflector_abandon_version(ki_reflector *reflector, int code, const char *too_long)
 {
     if (code == KI_ERR_NO_MEMORY)
-        ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
+        ki_reflector_abandon_no_memory(reflector);
     else
         ki_reflector_abandon(reflector, KI_REASON_MALFORMED, too_long);
 }
@@ -254,7 +259,7 @@ static void take_error_head(ki_reflector *reflector, const ki_answer *answer)
     reflector->quiet_ns = ki_reflector_now_ns(reflector);
     if (phase != KI_PHASE_WATCHING && phase != KI_PHASE_BACKING_OFF)
         return;
-    (void)snprintf(message, sizeof(message), "the server answers %d", answer->http_status);
+    (void)snprintf(message, sizeof(message), "the server responded with %d", answer->http_status);
     ki_reflector_set_phase(reflector, KI_PHASE_BACKING_OFF);
     if (reflector->report.reason == KI_REASON_POLLING)
         return;
@@ -350,7 +355,7 @@ int ki_reflector_init(ki_reflector *reflector, const ki_reflector_options *optio
                        "lists must be streamed (KI_WATCH_LIST_ALWAYS), but the source does not stream them "
                        "(no_watch_list)");
     if (seed == 0 && ki_random_system_seed(&seed) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        return ki_fail_no_random(err);
     *reflector = (ki_reflector){.options = *options,
                                 .scheduled_ns = UINT64_MAX,
                                 .behind_ns = UINT64_MAX,

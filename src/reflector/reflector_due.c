@@ -118,7 +118,7 @@ static void relist(ki_reflector *reflector)
 static void fail_probe(ki_reflector *reflector)
 {
     ki_failure failure = {.reason = KI_REASON_TIMEOUT};
-    ki_error_set(&failure.error, KI_ERR_TIMEOUT, 0, "nothing of the one-item list has arrived");
+    ki_error_set(&failure.error, KI_ERR_TIMEOUT, 0, "the one-item list has not begun to arrive");
     ki_answer_cancel(&reflector->probe_answer);
     ki_reflector_probe_over(reflector, &failure);
 }

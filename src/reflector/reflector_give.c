@@ -41,11 +41,6 @@ void ki_reflector_refuse_kind(ki_reflector *reflector, ki_object *object)
     ki_object_unref(object);
 }
 
-static void abandon_without_memory(ki_reflector *reflector)
-{
-    ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
-}
-
 static int is_same(const ki_object *a, const ki_object *b)
 {
     return ki_str_equal(ki_object_namespace(a), ki_object_namespace(b)) &&
@@ -169,7 +164,7 @@ void ki_reflector_give_item(ki_reflector *reflector, ki_object *object)
     ki_object_unref(usable);
     ki_object_unref(object);
     if (rc < 0)
-        abandon_without_memory(reflector);
+        ki_reflector_abandon_no_memory(reflector);
 }
 
 void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refused)
@@ -177,7 +172,7 @@ void ki_reflector_give_refused(ki_reflector *reflector, const ki_refused *refuse
     ki_str key = ki_buf_str(&refused->key);
     ki_reflector_report_refused(reflector, &refused->error, key);
     if (key.len > 0 && give_seen(reflector, key) < 0)
-        abandon_without_memory(reflector);
+        ki_reflector_abandon_no_memory(reflector);
 }
 
 int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_object *object,
@@ -196,6 +191,6 @@ int ki_reflector_give_event(ki_reflector *reflector, ki_change_type type, ki_obj
     ki_object_unref(usable);
     ki_object_unref(object);
     if (rc < 0)
-        abandon_without_memory(reflector);
+        ki_reflector_abandon_no_memory(reflector);
     return was_given;
 }

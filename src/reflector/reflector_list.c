@@ -196,11 +196,6 @@ static ki_str first_match(ki_str version)
     return is_any ? KI_STR("") : KI_STR("NotOlderThan");
 }
 
-static void fail_without_memory(ki_reflector *reflector)
-{
-    ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
-}
-
 void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
 {
     assert(reflector != NULL);
@@ -208,7 +203,7 @@ void ki_reflector_begin_list(ki_reflector *reflector, ki_reflector_step step)
     reflector->doing = KI_STEP_LIST;
     ki_reflector_set_phase(reflector, KI_PHASE_LISTING);
     if (!is_page && ki_reflector_begin_attempt(reflector, ki_reflector_wants_newest(reflector)) < 0) {
-        fail_without_memory(reflector);
+        ki_reflector_abandon_no_memory(reflector);
         return;
     }
     if (!is_page)
@@ -236,7 +231,7 @@ static void reset_in_place(ki_reflector *reflector)
     ki_reflector_report_failure(reflector, &failure, 0);
     if (ki_reflector_give(reflector,
                           &(ki_change){.change_type = KI_CHANGE_RESET, .list = reflector->list.number}) < 0)
-        fail_without_memory(reflector);
+        ki_reflector_abandon_no_memory(reflector);
     else
         reflector->owes_reset = 0;
 }
@@ -312,7 +307,7 @@ static void go_to_next_page(ki_reflector *reflector, ki_str token)
                              "the list has no end: a continue token was repeated");
     else if (keep_token(&list->continue_token, token) < 0 ||
              (is_marked && keep_token(&list->marked_token, token) < 0))
-        fail_without_memory(reflector);
+        ki_reflector_abandon_no_memory(reflector);
     else
         ki_reflector_go_on(reflector, KI_STEP_PAGE, 0);
 }
@@ -326,7 +321,7 @@ static void finish_page(ki_reflector *reflector)
     else if (token.len > 0)
         go_to_next_page(reflector, token);
     else if (ki_reflector_finish_list(reflector) < 0)
-        fail_without_memory(reflector);
+        ki_reflector_abandon_no_memory(reflector);
     else {
         ki_reflector_note_listed(reflector);
         ki_reflector_go_on(reflector, KI_STEP_WATCH, 0);

@@ -33,6 +33,7 @@ uint64_t ki_reflector_delay_by_ns(ki_reflector *reflector, ki_backoff *backoff, 
 
 /* Abandons the current request, as if it had ended with this failure. */
 void ki_reflector_abandon(ki_reflector *reflector, ki_reason reason, const char *message);
+void ki_reflector_abandon_no_memory(ki_reflector *reflector);
 
 /* Like ki_reflector_abandon(), for a version that could not be kept: out of memory, or too long,
  * which `too_long` reports. */

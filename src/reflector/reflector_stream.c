@@ -40,7 +40,7 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
     reflector->has_list_failed = 0;
     ki_reflector_set_phase(reflector, KI_PHASE_STREAMING_LIST);
     if (ki_reflector_begin_attempt(reflector, is_quorum) < 0) {
-        ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+        ki_reflector_abandon_no_memory(reflector);
         return;
     }
     ki_list_options options = {.send_initial_events = 1, .resource_version_match = KI_STR("NotOlderThan")};
@@ -63,7 +63,7 @@ static void take_end(ki_reflector *reflector, ki_str version)
         reflector->list.has_given = 1; /* even if it was empty, its end was seen */
         ki_reflector_drop_stale_list(reflector);
     } else if (ki_reflector_finish_list(reflector) < 0) {
-        ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+        ki_reflector_abandon_no_memory(reflector);
     } else {
         reflector->failed_streams = 0;
         reflector->doing = KI_STEP_WATCH;

@@ -173,7 +173,7 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
         rc = ki_reflector_give(reflector, &(ki_change){.change_type = KI_CHANGE_BOOKMARK, .version = text});
     }
     if (rc < 0) {
-        ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(KI_ERR_NO_MEMORY));
+        ki_reflector_abandon_no_memory(reflector);
     } else {
         if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* otherwise the bookmark is
                                                                              * old */

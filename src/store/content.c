@@ -122,7 +122,7 @@ static void count_failure(ki_content *content, const ki_index *index, const ki_o
 
 static void count_contradiction(ki_content *content, const ki_index *index, const ki_index_change *change)
 {
-    count_failure(content, index, change->former, "it emits other values for an object than before");
+    count_failure(content, index, change->former, "it emitted different values for the same object");
 }
 
 /* Notes one miss for each index. If the miss of another index still waits to be logged, this one is skipped;

@@ -67,7 +67,7 @@ ki_store *ki_store_new(const ki_store_options *options, ki_error *err)
     store->keyer.key = options->key;
     store->keyer.user = options->user;
     if (ki_hash_key_init(&store->keyer.secret) < 0) {
-        ki_error_set(err, KI_ERR_SYSTEM, 0, "cannot get random bytes from the system");
+        (void)ki_fail_no_random(err);
         ki_free(store);
         return NULL;
     }

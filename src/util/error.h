@@ -29,5 +29,6 @@ static inline int ki_failed(int code)
 int ki_fail_missing(ki_error *err, const char *what);
 
 #define ki_fail_no_memory(err) ki_fail((err), KI_ERR_NO_MEMORY, "%s", ki_error_text(KI_ERR_NO_MEMORY))
+#define ki_fail_no_random(err) ki_fail((err), KI_ERR_SYSTEM, "cannot get random bytes from the system")
 
 #endif

@@ -3,55 +3,16 @@
 
 #include <string.h>
 
+#include "util/date.h"
 #include "util/text/digits.h"
 #include "util/units.h"
 
-enum { SECONDS_PER_MINUTE = 60, SECONDS_PER_HOUR = 3600, SECONDS_PER_DAY = 86400 };
-enum { DAYS_PER_400_YEARS = 146097 };
-
-/* Days from 0000-03-01, the origin of the calculation, to 1970-01-01. */
-enum { DAYS_TO_1970 = 719468 };
+enum { SECONDS_PER_MINUTE = 60, SECONDS_PER_HOUR = 3600 };
 
 #define SECONDS_OF_YEAR_0 INT64_C(-62167219200)
 #define SECONDS_OF_YEAR_10000 INT64_C(253402300800)
 
-typedef struct civil_date {
-    int32_t year;  /* 0 … 9999 */
-    int32_t month; /* 1 … 12 */
-    int32_t day;   /* 1 … 31 */
-} civil_date;
-
-/* With March as the first month, February with its varying length is the last one, and the months before
- * month m take (153 m + 2) / 5 days. All periods of 400 years have the same number of days. */
-static int64_t days_since_1970(civil_date date)
-{
-    int32_t month = (date.month + 9) % 12;
-    int64_t year = date.year - (date.month <= 2);
-    int64_t era = year >= 0 ? year / 400 : -1;
-    int64_t year_of_era = year - era * 400;
-    int64_t day_of_year = (153 * month + 2) / 5 + date.day - 1;
-    int64_t day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    return era * DAYS_PER_400_YEARS + day_of_era - DAYS_TO_1970;
-}
-
-/* The inverse of days_since_1970(), for the years 0 to 9999. */
-static civil_date date_of_days(int64_t days)
-{
-    int64_t shifted = days + DAYS_TO_1970;
-    int64_t era = shifted >= 0 ? shifted / DAYS_PER_400_YEARS : -1;
-    int32_t day_of_era = (int32_t)(shifted - era * DAYS_PER_400_YEARS);
-    /* Subtracts the leap days: one every 4 years (after 1460 days), except every 100 years, but again every
-     * 400. */
-    int32_t year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36524 - day_of_era / 146096) / 365;
-    int32_t day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    int32_t month = (5 * day_of_year + 2) / 153;
-    int32_t day = day_of_year - (153 * month + 2) / 5 + 1;
-    month = month < 10 ? month + 3 : month - 9;
-    int32_t year = (int32_t)(era * 400) + year_of_era + (month <= 2);
-    return (civil_date){year, month, day};
-}
-
-static int32_t days_in_month(int32_t year, int32_t month)
+static int32_t days_in_month(int64_t year, int32_t month)
 {
     static const int8_t days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     int leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
@@ -85,12 +46,12 @@ static int take_char(const char **cursor, const char *end, char upper)
 
 static int take_date(const char **cursor, const char *end, int64_t *out_days)
 {
-    civil_date date;
+    ki_date date;
     if ((date.year = take_digits(cursor, end, 4)) < 0 || !take_char(cursor, end, '-') ||
         (date.month = take_digits(cursor, end, 2)) < 1 || date.month > 12 || !take_char(cursor, end, '-') ||
         (date.day = take_digits(cursor, end, 2)) < 1 || date.day > days_in_month(date.year, date.month))
         return 0;
-    *out_days = days_since_1970(date);
+    *out_days = ki_days_since_1970(date);
     return 1;
 }
 
@@ -150,10 +111,10 @@ int ki_timestamp_parse(ki_str text, ki_timestamp *out_time)
         !take_clock(&cursor, end, &clock) || !take_fraction(&cursor, end, &nanos) ||
         !take_offset(&cursor, end, &offset) || cursor != end)
         return KI_ERR_TIMESTAMP;
-    int64_t seconds = days * SECONDS_PER_DAY + clock - offset;
+    int64_t seconds = days * KI_SECONDS_PER_DAY + clock - offset;
     /* A leap second is only valid at the end of a day in UTC. */
     int is_leap_second = text.ptr[17] == '6';
-    if (is_leap_second && seconds % SECONDS_PER_DAY != 0)
+    if (is_leap_second && seconds % KI_SECONDS_PER_DAY != 0)
         return KI_ERR_TIMESTAMP;
     *out_time = (ki_timestamp){.seconds = seconds, .nanos = nanos};
     return 0;
@@ -177,9 +138,10 @@ int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
         return KI_ERR_INVALID;
     if (time.seconds < SECONDS_OF_YEAR_0 || time.seconds >= SECONDS_OF_YEAR_10000)
         return KI_ERR_RANGE;
-    int64_t days = (time.seconds - SECONDS_OF_YEAR_0) / SECONDS_PER_DAY + SECONDS_OF_YEAR_0 / SECONDS_PER_DAY;
-    int32_t clock = (int32_t)(time.seconds - days * SECONDS_PER_DAY);
-    civil_date date = date_of_days(days);
+    int64_t days =
+        (time.seconds - SECONDS_OF_YEAR_0) / KI_SECONDS_PER_DAY + SECONDS_OF_YEAR_0 / KI_SECONDS_PER_DAY;
+    int32_t clock = (int32_t)(time.seconds - days * KI_SECONDS_PER_DAY);
+    ki_date date = ki_date_of_days(days);
     char *out = ki_digits_put(out_text, date.year, 4);
     *out++ = '-';
     out = ki_digits_put(out, date.month, 2);

@@ -31,6 +31,12 @@ static inline uint64_t ki_ns_min(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+/* The sum, or UINT64_MAX ("never") if it is larger. */
+static inline uint64_t ki_ns_add(uint64_t a, uint64_t b)
+{
+    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 /* How long ago a time was, in milliseconds. UINT64_MAX stands for never, in both. */
 static inline uint64_t ki_ns_age_ms(uint64_t now_ns, uint64_t then_ns)
 {

@@ -51,8 +51,9 @@ static int set_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority pri
     return 0;
 }
 
-int ki_workqueue_delay_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority,
-                              uint64_t due_ns)
+/* Delays a key, or moves its delay earlier. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+static int delay_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority, uint64_t due_ns)
+    KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     assert(!queue->is_stopping);
@@ -107,7 +108,7 @@ static int add_after_locked(ki_workqueue *queue, ki_str key, ki_priority priorit
     if (delay_ns == 0)
         ki_workqueue_make_dirty_locked(queue, entry, priority);
     else
-        rc = ki_workqueue_delay_locked(queue, entry, priority, ki_clock_now_ns(queue->clock) + delay_ns);
+        rc = delay_locked(queue, entry, priority, ki_clock_now_ns(queue->clock) + delay_ns);
     if (rc < 0)
         ki_workqueue_release_locked(queue, entry);
     return rc;
@@ -139,7 +140,7 @@ static int put_off_locked(ki_workqueue *queue, const ki_work_item *item, uint64_
         return KI_ERR_NOT_FOUND;
     bool is_put_off = !ki_work_entry_is_delayed(entry) || entry->is_put_off;
     int rc =
-        ki_workqueue_delay_locked(queue, entry, item->priority, ki_clock_now_ns(queue->clock) + delay_ns);
+        delay_locked(queue, entry, item->priority, ki_clock_now_ns(queue->clock) + delay_ns);
     if (rc < 0)
         return rc;
     entry->is_put_off = is_put_off;

@@ -81,7 +81,7 @@ ki_limiter *ki_limiter_new_bucket(double per_second, uint32_t burst, ki_error *e
 {
     static const ki_limiter_kind kind = {bucket_when, bucket_forget, bucket_num_requeues, bucket_fini};
     if (!(per_second >= 0)) { /* rejects NaN as well */
-        (void)ki_fail(err, KI_ERR_INVALID, "a bucket cannot be filled %g times a second", per_second);
+        (void)ki_fail(err, KI_ERR_INVALID, "a rate of %g per second is not valid", per_second);
         return NULL;
     }
     ki_limiter *limiter = ki_limiter_make(sizeof(bucket_limiter), &kind, err);

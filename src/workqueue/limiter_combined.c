@@ -2,7 +2,6 @@
 /* Limiters made of others. They have no state, so nothing is locked. */
 #include <assert.h>
 
-#include "util/alloc.h"
 #include "util/error.h"
 #include "util/units.h"
 #include "workqueue/limiter.h"

@@ -55,7 +55,7 @@ static ki_limiter *item_make(const ki_limiter_kind *kind, ki_error *err)
     ki_limiter *limiter = ki_limiter_make(sizeof(item_limiter), kind, err);
     if (limiter == NULL || ki_failures_init(&of(limiter)->failures) == 0)
         return limiter;
-    ki_error_set(err, KI_ERR_SYSTEM, 0, "cannot get random bytes from the system");
+    (void)ki_fail_no_random(err);
     return ki_limiter_unref(limiter);
 }
 

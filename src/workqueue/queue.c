@@ -171,7 +171,8 @@ static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
     __builtin_prefetch(next->node.next, 1);
 }
 
-ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue)
+/* Hands out the next key; NULL when none waits. */
+static ki_work_entry *take_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     ki_work_entry *entry = ki_work_order_pop(&queue->order);
@@ -359,7 +360,7 @@ static int get_locked(ki_workqueue *queue, uint64_t until_ns, ki_work_item *out_
 {
     KI_ASSERT_HELD(queue->mu);
     for (;;) {
-        ki_work_entry *entry = ki_workqueue_take_locked(queue);
+        ki_work_entry *entry = take_locked(queue);
         if (entry != NULL) {
             *out_item =
                 (ki_work_item){.key = ki_work_entry_key(entry), .priority = (ki_priority)entry->priority};

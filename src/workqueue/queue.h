@@ -103,9 +103,6 @@ void ki_workqueue_make_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, k
 void ki_workqueue_resume_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
     KI_REQUIRES(queue->mu);
 
-/* Hands out the next key; NULL when none waits. */
-ki_work_entry *ki_workqueue_take_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
-
 /* Ends the processing of an entry, which may be freed by this. */
 void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
 
@@ -118,10 +115,6 @@ static inline bool ki_workqueue_is_drained_locked(const ki_workqueue *queue) KI_
 /* ---- delays (workqueue/delays.c) ----------------------------------------------------------------------- */
 
 void ki_workqueue_delays_init(ki_workqueue *queue);
-
-/* Delays a key, or moves its delay earlier. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
-KI_NODISCARD int ki_workqueue_delay_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority,
-                                           uint64_t due_ns) KI_REQUIRES(queue->mu);
 
 /* Marks the keys whose delays have ended as dirty. Reads the clock only when there are delays. */
 void ki_workqueue_ripen_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);

@@ -4,7 +4,6 @@
 
 #include "util/alloc.h"
 #include "util/error.h"
-#include "util/units.h"
 #include "workqueue/queue.h"
 
 /* ---- making and freeing -------------------------------------------------------------------------------- */
@@ -33,7 +32,7 @@ static int init(ki_workqueue *queue, const ki_workqueue_options *options, ki_err
     ki_workqueue_delays_init(queue);
     ki_work_metrics_init(&queue->metrics, options->metrics, options->name, queue->clock);
     if (ki_hash_key_init(&queue->secret) < 0)
-        return ki_fail(err, KI_ERR_SYSTEM, "cannot get random bytes from the system");
+        return ki_fail_no_random(err);
     return ki_fork_add(&queue->fork_hook) < 0 ? ki_fail_no_memory(err) : 0;
 }
 

@@ -86,7 +86,7 @@ static int keep_text(ki_json value, ki_buf *out, ki_error *err)
         return 0;
     int rc = ki_buf_reserve(out, value.raw.len);
     if (rc < 0)
-        return ki_fail(err, rc, "a member beside the items of a list: %s", ki_error_text(rc));
+        return ki_fail(err, rc, "a member of the list other than its items: %s", ki_error_text(rc));
     return ki_json_string_copy(value, out->data, out->cap, &out->len);
 }
 
@@ -115,7 +115,7 @@ static int keep_member(ki_list_decoder *decoder, ki_error *err)
     ki_str value = current_value(decoder).raw;
     int rc = ki_buf_reserve(document, strlen(name) + value.len + 4);
     if (rc < 0)
-        return ki_fail(err, rc, "a member beside the items of a list: %s", ki_error_text(rc));
+        return ki_fail(err, rc, "a member of the list other than its items: %s", ki_error_text(rc));
     rc = ki_buf_append(document, document->len == 0 ? "{\"" : ",\"", 2);
     if (rc == 0)
         rc = ki_buf_append_str(document, ki_str_of(name));

@@ -60,16 +60,17 @@ void ki_refusal_explain(const ki_refusal *refusal, ki_error *err)
     const char *why = withheld(refusal);
     const char *comma = why[0] != 0 ? ", and " : "";
     if (status != NULL) {
-        ki_error_set(err, refusal->code, 0, "the server answers %d%s%.*s%s%s%s%.*s", refusal->http_status,
-                     status->reason.len > 0 ? " " : "", KI_STR_ARGS(status->reason), comma, why,
-                     status->message.len > 0 ? ": " : "", KI_STR_ARGS(status->message));
+        ki_error_set(err, refusal->code, 0, "the server responded with %d%s%.*s%s%s%s%.*s",
+                     refusal->http_status, status->reason.len > 0 ? " " : "", KI_STR_ARGS(status->reason),
+                     comma, why, status->message.len > 0 ? ": " : "", KI_STR_ARGS(status->message));
     } else if (wants_tls(refusal)) {
         ki_error_set(err, refusal->code, 0,
-                     "the server answers %d, because it expects TLS: its address must begin with https://",
+                     "the server responded with %d, because it expects TLS: its address must begin with "
+                     "https://",
                      refusal->http_status);
     } else {
         size_t n = ki_one_line_cut(shown, sizeof(shown), first_line(refusal->body));
-        ki_error_set(err, refusal->code, 0, "the server answers %d%s%s%s%s", refusal->http_status, comma, why,
-                     n > 0 ? ": " : "", shown);
+        ki_error_set(err, refusal->code, 0, "the server responded with %d%s%s%s%s", refusal->http_status,
+                     comma, why, n > 0 ? ": " : "", shown);
     }
 }

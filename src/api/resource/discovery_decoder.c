@@ -8,6 +8,7 @@
 
 #include "api/resource/ascii.h"
 #include "api/resource/resource_parts.h"
+#include "util/text/byte.h"
 
 /* A string with escapes counts as missing: names in Kubernetes need none. */
 static ki_str text_of(ki_json value)
@@ -153,7 +154,7 @@ static bool is_plain(ki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (!((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '/'))
+        if (!(ki_byte_is_lower_or_digit(c) || c == '-' || c == '.' || c == '/'))
             return false;
     }
     return text.len > 0;

@@ -4,15 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-static int is_lower_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static int is_letter_or_digit(char c)
-{
-    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
-}
+#include "util/text/byte.h"
 
 /* Letters and digits, with -, _ and . allowed between them. Reports the first mistake in the text, be it a
  * character or the length. */
@@ -24,7 +16,7 @@ static const char *name_fault(ki_str name, size_t *out_at)
         *out_at = i;
         if (i == KI_LABEL_NAME_BYTES_MAX)
             return "no more than 63 characters";
-        if (is_letter_or_digit(c) || (!at_edge && (c == '-' || c == '_' || c == '.')))
+        if (ki_byte_is_letter_or_digit(c) || (!at_edge && (c == '-' || c == '_' || c == '.')))
             continue;
         return at_edge ? "a letter or digit" : "a letter, digit, '-', '_' or '.'";
     }
@@ -41,7 +33,7 @@ static const char *prefix_fault(ki_str prefix, size_t *out_at)
         *out_at = i;
         if (i == KI_LABEL_PREFIX_BYTES_MAX)
             return "no more than 253 characters before the '/'";
-        if (is_lower_or_digit(c)) {
+        if (ki_byte_is_lower_or_digit(c)) {
             part_is_empty = 0;
         } else if (part_is_empty || (c == '-' && part_ends) || (c == '.' && i + 1 == prefix.len)) {
             return "a lower-case letter or digit";
@@ -78,4 +70,10 @@ const char *ki_label_value_fault(ki_str value, size_t *out_at)
 {
     assert(value.ptr != NULL || value.len == 0);
     return name_fault(value, out_at);
+}
+
+bool ki_label_is_prefix(ki_str text)
+{
+    size_t at;
+    return prefix_fault(text, &at) == NULL;
 }

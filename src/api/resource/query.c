@@ -4,6 +4,8 @@
 #include <assert.h>
 #include <stdio.h>
 
+#include "util/text/byte.h"
+
 /* Enough for the longest continue token (reflector/reflector.c) with each byte escaped as three. */
 #define QUERY_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
@@ -28,10 +30,9 @@ void ki_query_fini(ki_query *query)
     ki_buf_fini(&query->text);
 }
 
-static int is_plain(unsigned char c)
+static bool is_plain(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
+    return ki_byte_is_letter_or_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
 
 static void append_escaped(ki_query *query, ki_str text)
@@ -40,7 +41,7 @@ static void append_escaped(ki_query *query, ki_str text)
     for (size_t i = 0; i < text.len && query->rc == 0; i++) {
         unsigned char c = (unsigned char)text.ptr[i];
         const char escaped[] = {'%', digits[c >> 4], digits[c & 15]};
-        append(query, is_plain(c) ? (ki_str){text.ptr + i, 1} : (ki_str){escaped, sizeof(escaped)});
+        append(query, is_plain((char)c) ? (ki_str){text.ptr + i, 1} : (ki_str){escaped, sizeof(escaped)});
     }
 }
 

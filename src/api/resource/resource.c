@@ -11,6 +11,7 @@
 #include "json/text.h"
 #include "util/alloc.h"
 #include "util/error.h"
+#include "util/text/byte.h"
 
 /* RFC 1123, as Kubernetes applies it to the names of groups, versions and resources. */
 enum { LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
@@ -19,24 +20,14 @@ enum { LABEL_BYTES_MAX = 63, SUBDOMAIN_BYTES_MAX = 253 };
  * escaped as three. */
 enum { SEGMENT_BYTES_MAX = INT_MAX / 16 };
 
-static int is_lower_or_digit(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
-}
-
-static int is_letter_or_digit(char c)
-{
-    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
-}
-
 static int is_label(ki_str text)
 {
     if (text.len == 0 || text.len > LABEL_BYTES_MAX)
         return 0;
-    if (!is_lower_or_digit(text.ptr[0]) || !is_lower_or_digit(text.ptr[text.len - 1]))
+    if (!ki_byte_is_lower_or_digit(text.ptr[0]) || !ki_byte_is_lower_or_digit(text.ptr[text.len - 1]))
         return 0;
     for (size_t i = 0; i < text.len; i++)
-        if (!is_lower_or_digit(text.ptr[i]) && text.ptr[i] != '-')
+        if (!ki_byte_is_lower_or_digit(text.ptr[i]) && text.ptr[i] != '-')
             return 0;
     return 1;
 }
@@ -62,7 +53,7 @@ static int is_kind(ki_str text)
     if (text.len > LABEL_BYTES_MAX)
         return 0;
     for (size_t i = 0; i < text.len; i++)
-        if (!is_letter_or_digit(text.ptr[i]) && text.ptr[i] != '-')
+        if (!ki_byte_is_letter_or_digit(text.ptr[i]) && text.ptr[i] != '-')
             return 0;
     return 1;
 }
@@ -166,7 +157,7 @@ int ki_resource_api_version(const ki_resource *resource, char *buffer, size_t bu
  * which should stay readable in the server's audit log. */
 static int stands_in_path(char c)
 {
-    return is_letter_or_digit(c) || (c != 0 && strchr("-._~!$&'()*+,;=:@", c) != NULL);
+    return ki_byte_is_letter_or_digit(c) || (c != 0 && strchr("-._~!$&'()*+,;=:@", c) != NULL);
 }
 
 static void put_segment(ki_bounded_text *path, ki_str text)

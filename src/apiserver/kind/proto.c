@@ -3,12 +3,10 @@
 
 #include <assert.h>
 #include <kinformer/error.h>
-#include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "apiserver/kind/schema.h"
-#include "apiserver/value/tree.h"
+#include "apiserver/value/timestamp.h"
 #include "util/alloc.h"
 #include "util/text/base64.h"
 #include "util/units.h"
@@ -108,21 +106,15 @@ static json_t *time_of(ki_str message, bool is_micro)
 {
     struct field seconds = {0};
     struct field nanos = {0};
-    struct tm date = {0};
-    char text[40];
-    char fraction[16] = "";
+    char text[KI_AS_TIME_BYTES];
     if (message.len == 0)
         return json_null();
     (void)find_field(message, 1, &seconds);
     (void)find_field(message, 2, &nanos);
     if (nanos.value >= KI_NS_PER_S)
         return NULL;
-    if (is_micro)
-        (void)snprintf(fraction, sizeof(fraction), ".%06u", (unsigned)(nanos.value / KI_NS_PER_US));
-    time_t moment = (time_t)(int64_t)seconds.value;
-    if (gmtime_r(&moment, &date) == NULL || strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &date) == 0)
-        return NULL;
-    return json_sprintf("%s%sZ", text, fraction);
+    int micros = is_micro ? (int)(nanos.value / KI_NS_PER_US) : -1;
+    return ki_as_time_write((int64_t)seconds.value, micros, text) ? json_string(text) : NULL;
 }
 
 static json_t *int_or_string(ki_str message)

@@ -6,17 +6,17 @@
 
 #include <assert.h>
 #include <kinformer/error.h>
+#include <kinformer/timestamp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "apiserver/kind/schema.h"
-#include "apiserver/value/age.h"
 #include "apiserver/value/encode.h"
 #include "apiserver/value/tree.h"
 #include "util/alloc.h"
 #include "util/text/base64.h"
 
-enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, VARINT_BYTES_MAX = 10, MICRO_DIGITS = 6 };
+enum { WIRE_VARINT = 0, WIRE_FIXED64 = 1, WIRE_BYTES = 2, VARINT_BYTES_MAX = 10 };
 
 /* After the first error nothing more is written. */
 struct writer {
@@ -111,29 +111,15 @@ static void put_base64(struct writer *writer, unsigned number, ki_str text)
     wrap(writer, at, number);
 }
 
-static uint64_t nanos_of(ki_str text)
-{
-    assert(text.len > 0);
-    uint64_t micros = 0;
-    const char *dot = memchr(text.ptr, '.', text.len);
-    const char *end = text.ptr + text.len;
-    for (size_t i = 1; i <= MICRO_DIGITS; i++) {
-        bool is_digit = dot != NULL && dot + i < end && dot[i] >= '0' && dot[i] <= '9';
-        micros = micros * 10 + (is_digit ? (uint64_t)(dot[i] - '0') : 0);
-        dot = is_digit ? dot : NULL;
-    }
-    return micros * 1000;
-}
-
 /* A time without a value is an empty message. */
 static void put_time(struct writer *writer, unsigned number, const json_t *value, bool is_micro)
 {
     size_t at = writer->out->len;
     ki_str text = ki_as_json_str(value);
-    int64_t seconds = 0;
-    if (text.len > 0 && ki_as_time_parse(text, &seconds)) {
-        put_number(writer, 1, (uint64_t)seconds);
-        put_number(writer, 2, is_micro ? nanos_of(text) : 0);
+    ki_timestamp time;
+    if (ki_timestamp_parse(text, &time) == 0) {
+        put_number(writer, 1, (uint64_t)time.seconds);
+        put_number(writer, 2, is_micro ? (uint64_t)(time.nanos - time.nanos % 1000) : 0);
     }
     wrap(writer, at, number);
 }

@@ -9,7 +9,6 @@
 #include "apiserver/object/selector_parts.h"
 #include "apiserver/value/names.h"
 #include "apiserver/value/tree.h"
-#include "util/alloc.h"
 #include "util/text/byte.h"
 
 enum token {

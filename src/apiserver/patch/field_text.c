@@ -9,7 +9,6 @@
 #include "apiserver/patch/field_set.h"
 #include "apiserver/value/encode.h"
 #include "apiserver/value/tree.h"
-#include "util/alloc.h"
 
 #define KEY_BYTES_MAX ((size_t)1 << 30)
 

@@ -3,16 +3,13 @@
 #include <assert.h>
 #include <kinformer/error.h>
 #include <string.h>
-#include <time.h>
 
 #include "apiserver/kind/prune.h"
 #include "apiserver/patch/apply_parts.h"
 #include "apiserver/patch/field_set.h"
 #include "apiserver/patch/patch.h"
+#include "apiserver/value/timestamp.h"
 #include "apiserver/value/tree.h"
-#include "util/alloc.h"
-#include "util/clock.h"
-#include "util/units.h"
 
 enum { PATH_BYTES_MAX = 64 * 1024 };
 
@@ -290,16 +287,6 @@ static int remove_left_over(struct work *work)
     return rc;
 }
 
-static json_t *time_now(void)
-{
-    char text[32];
-    struct tm date = {0};
-    time_t now = (time_t)(ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S);
-    (void)gmtime_r(&now, &date);
-    (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
-    return json_string(text);
-}
-
 /* The time is that of the manager's last change to the object;
  * an entry whose manager changed nothing has no time. */
 static json_t *own_entry(const struct work *work)
@@ -310,7 +297,9 @@ static json_t *own_entry(const struct work *work)
         json_pack("{s:s, s:s, s:s, s:s, s:O, s:s*}", "manager", apply->manager, "operation", "Apply",
                   "apiVersion", apply->resource->api_version, "fieldsType", "FieldsV1", "fieldsV1", work->set,
                   "subresource", apply->subresource[0] == 0 ? NULL : apply->subresource);
-    json_t *time = work->is_changed ? time_now() : json_incref(work->own_time);
+    char now[KI_AS_TIME_BYTES];
+    ki_as_time_now(now);
+    json_t *time = work->is_changed ? json_string(now) : json_incref(work->own_time);
     bool is_enough = entry != NULL && (time != NULL || !work->is_changed);
     if (is_enough && time != NULL)
         is_enough = json_object_set(entry, "time", time) == 0;

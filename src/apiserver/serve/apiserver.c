@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "apiserver/serve/http.h"
-#include "apiserver/serve/power.h"
 #include "apiserver/serve/request_log.h"
+#include "apiserver/serve/restart.h"
 #include "apiserver/serve/server.h"
 #include "apiserver/serve/simulate.h"
 #include "apiserver/serve/tls.h"
@@ -154,7 +154,7 @@ static int start(struct ki_apiserver *server, const ki_apiserver_options *option
         rc = set_url(server, err);
     if (rc == 0)
         rc = set_up_storage(server, options, err);
-    if (rc == 0 && ki_as_power_init(server) < 0)
+    if (rc == 0 && ki_as_restart_init(server) < 0)
         rc = ki_fail_no_memory(err);
     if (rc == 0)
         rc = ki_as_simulation_start(server, options, err);
@@ -173,7 +173,7 @@ ki_apiserver *ki_apiserver_start(const ki_apiserver_options *options, ki_error *
     }
     server->generation = ki_fork_generation();
     ki_mutex_init(&server->mu);
-    ki_mutex_init(&server->power);
+    ki_mutex_init(&server->restart_mu);
     ki_list_init(&server->connections);
     ki_list_init(&server->exchanges);
     ki_list_init(&server->lingers);
@@ -202,7 +202,7 @@ void ki_apiserver_free(ki_apiserver *server)
 {
     if (is_of_no_use(server))
         return;
-    ki_as_power_fini(server);
+    ki_as_restart_fini(server);
     ki_as_http_stop(server);
     ki_as_simulation_stop(server->simulation);
     ki_loop_stop(&server->loop);
@@ -217,7 +217,7 @@ void ki_apiserver_free(ki_apiserver *server)
     ki_free(server->certificate);
     ki_free(server->url);
     ki_mutex_fini(&server->mu);
-    ki_mutex_fini(&server->power);
+    ki_mutex_fini(&server->restart_mu);
     ki_free(server);
 }
 

@@ -10,10 +10,10 @@
 #include "apiserver/serve/connection.h"
 #include "apiserver/serve/handle.h"
 #include "apiserver/serve/http.h"
-#include "apiserver/serve/power.h"
 #include "apiserver/serve/render.h"
 #include "apiserver/serve/request_log.h"
 #include "apiserver/serve/respond.h"
+#include "apiserver/serve/restart.h"
 #include "apiserver/serve/stream.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -89,7 +89,7 @@ void ki_as_exchange_free(struct ki_as_exchange *exchange)
         return;
     log_request(exchange, 0);
     if (exchange->down_ms > 0)
-        ki_as_power_wish_down(exchange->server, exchange->down_ms);
+        ki_as_restart_wish_down(exchange->server, exchange->down_ms);
     ki_mutex_lock(&exchange->server->mu);
     ki_list_remove(&exchange->node);
     if (exchange->connection != NULL)

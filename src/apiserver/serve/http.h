@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http - the port, libmicrohttpd's daemon, and all connections.
  *
- *   From:     apiserver/serve/apiserver.c and apiserver/serve/power.c (starts, stops),
+ *   From:     apiserver/serve/apiserver.c and apiserver/serve/restart.c (starts, stops),
  *             apiserver/serve/exchange.c, apiserver/serve/respond.c and apiserver/serve/handle_debug.c (cuts,
  *             faults); libmicrohttpd calls it for connections and requests
  *   To:       apiserver/serve/connection.h, apiserver/serve/exchange.h, one per request

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "apiserver/value/timestamp.h"
 #include "util/alloc.h"
 #include "util/refcount.h"
 #include "util/thread.h"
@@ -159,19 +159,11 @@ uint64_t ki_as_request_log_read(struct ki_as_request_log *log, uint64_t since, k
 
 /* ---- JSON ---------------------------------------------------------------------------------------------- */
 
-static void write_time(int64_t time_us, char out[40])
-{
-    struct tm date = {0};
-    time_t seconds = (time_t)(time_us / KI_US_PER_S);
-    (void)gmtime_r(&seconds, &date);
-    size_t len = strftime(out, 24, "%Y-%m-%dT%H:%M:%S", &date);
-    snprintf(out + len, 40 - len, ".%06uZ", (unsigned)(time_us % KI_US_PER_S));
-}
-
 json_t *ki_as_request_json(const ki_apiserver_request *request)
 {
     char text[40];
-    write_time(request->time_us, text);
+    if (!ki_as_time_write(request->time_us / KI_US_PER_S, (int)(request->time_us % KI_US_PER_S), text))
+        text[0] = 0; /* the clock is out of range */
     json_t *tree = json_pack("{s:I, s:s, s:I, s:i}", "number", (json_int_t)request->number, "time", text,
                              "tookMicros", (json_int_t)request->took_us, "status", request->http_status);
     for (size_t i = 0; i < KI_AS_REQUEST_TEXTS; i++) {

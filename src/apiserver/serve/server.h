@@ -2,7 +2,7 @@
 /* server - the state of one running server: objects, faults, limits and connections.
  *
  *   From:     apiserver/serve/apiserver.c: ki_apiserver_start(); also apiserver/serve/direct.c,
- *             apiserver/serve/power.c
+ *             apiserver/serve/restart.c
  *   To:       every request
  *   Locks:    mu, for the lists of connections and exchanges; taken before an exchange's mu
  *   Not here: the HTTP daemon (apiserver/serve/http.h)
@@ -50,10 +50,10 @@ struct ki_apiserver {
     _Atomic size_t in_flight_bytes; /* of bodies received and of responses not yet sent */
     _Atomic bool is_ending;         /* no exchange may be parked any more */
 
-    ki_job power_job;                /* see power.h */
+    ki_job restart_job;              /* see restart.h */
     _Atomic uint64_t wished_down_ms; /* how long to go down, as a request has asked; 0 for no such request */
-    ki_mutex power;                  /* serialises going down and up; taken before mu */
-    uint64_t up_ns;                  /* when the server comes up by itself; 0 for never; guarded by power */
+    ki_mutex restart_mu;             /* serialises going down and up; taken before mu */
+    uint64_t up_ns;                  /* when the server starts by itself; 0: never; guarded by restart_mu */
     ki_mutex mu;
     ki_list connections; /* guarded by mu, like everything below */
     ki_list exchanges;

@@ -3,9 +3,9 @@
 
 #include <assert.h>
 #include <string.h>
-#include <time.h>
 
 #include "apiserver/storage/watch.h"
+#include "apiserver/value/timestamp.h"
 #include "apiserver/verbs/verbs.h"
 #include "util/alloc.h"
 #include "util/clock.h"
@@ -57,15 +57,12 @@ static json_t *available_of(json_t *status)
 /* The times of the condition change only if its status changes. */
 static void set_available(json_t *status)
 {
-    char now[24];
-    struct tm date = {0};
-    time_t seconds = (time_t)(ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S);
+    char now[KI_AS_TIME_BYTES];
     json_t *condition = available_of(status);
     const char *before = json_string_value(json_object_get(condition, "status"));
     if (before != NULL && strcmp(before, "True") == 0)
         return;
-    (void)gmtime_r(&seconds, &date);
-    (void)strftime(now, sizeof(now), "%Y-%m-%dT%H:%M:%SZ", &date);
+    ki_as_time_now(now);
     json_t *wanted = json_pack("{s:s, s:s, s:s, s:s, s:s}", "status", "True", "lastUpdateTime", now,
                                "lastTransitionTime", now, "reason", "MinimumReplicasAvailable", "message",
                                "Deployment has minimum availability.");

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "apiserver/show/table_parts.h"
-#include "apiserver/value/age.h"
 #include "apiserver/value/tree.h"
 #include "util/buf.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* age - formats the time since a timestamp as kubectl does.
  *
- *   From:     apiserver/show/, apiserver/kind/
+ *   From:     apiserver/show/
  *   Locks:    none
  *   Not here: reading the clock
  */
@@ -9,13 +9,8 @@
 #define KI_APISERVER_VALUE_AGE_H
 
 #include <kinformer/common.h>
-#include <stdbool.h>
 
 enum { KI_AS_AGE_BYTES = 32 };
-
-/* Parses "2026-11-15T20:45:57Z" or "…+01:00", with or without a fraction, into seconds since 1970. False if
- * the text is malformed. */
-bool ki_as_time_parse(ki_str text, int64_t *out_seconds);
 
 /* "78s", "3m5s", "5h10m", "3d4h", "2y30d". */
 void ki_as_duration_write(int64_t seconds, char out[KI_AS_AGE_BYTES]);

@@ -28,27 +28,13 @@ static void complain(struct ki_as_complaints *complaints, const char *text)
         complaints->texts[complaints->count++] = text;
 }
 
-static bool is_lower(char c)
-{
-    return c >= 'a' && c <= 'z';
-}
-
-static bool is_lower_or_digit(char c)
-{
-    return is_lower(c) || ki_byte_is_digit(c);
-}
-
-static bool is_letter_or_digit(char c)
-{
-    return is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
-}
-
 static bool is_label(ki_str text)
 {
-    if (text.len == 0 || !is_lower_or_digit(text.ptr[0]) || !is_lower_or_digit(text.ptr[text.len - 1]))
+    if (text.len == 0 || !ki_byte_is_lower_or_digit(text.ptr[0]) ||
+        !ki_byte_is_lower_or_digit(text.ptr[text.len - 1]))
         return false;
     for (size_t i = 0; i < text.len; i++) {
-        if (!is_lower_or_digit(text.ptr[i]) && text.ptr[i] != '-')
+        if (!ki_byte_is_lower_or_digit(text.ptr[i]) && text.ptr[i] != '-')
             return false;
     }
     return true;
@@ -70,11 +56,12 @@ static bool is_subdomain(ki_str text)
 /* The part of a label key after the prefix; it must not be empty. */
 static bool is_qualified(ki_str text)
 {
-    if (text.len == 0 || !is_letter_or_digit(text.ptr[0]) || !is_letter_or_digit(text.ptr[text.len - 1]))
+    if (text.len == 0 || !ki_byte_is_letter_or_digit(text.ptr[0]) ||
+        !ki_byte_is_letter_or_digit(text.ptr[text.len - 1]))
         return false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (!is_letter_or_digit(c) && c != '-' && c != '_' && c != '.')
+        if (!ki_byte_is_letter_or_digit(c) && c != '-' && c != '_' && c != '.')
             return false;
     }
     return true;
@@ -113,7 +100,7 @@ struct ki_as_complaints ki_as_check_label_1035(ki_str text)
     struct ki_as_complaints complaints = {0};
     if (text.len > 63)
         complain(&complaints, "must be no more than 63 characters");
-    if (!is_label(text) || !is_lower(text.ptr[0]))
+    if (!is_label(text) || !ki_byte_is_lower(text.ptr[0]))
         complain(
             &complaints,
             REGEX("a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an "
@@ -189,8 +176,8 @@ struct ki_as_complaints ki_as_check_port_name(ki_str text)
     bool has_two_hyphens = false;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        is_good = is_good && (is_lower_or_digit(c) || c == '-');
-        has_letter = has_letter || is_lower(c);
+        is_good = is_good && (ki_byte_is_lower_or_digit(c) || c == '-');
+        has_letter = has_letter || ki_byte_is_lower(c);
         has_two_hyphens = has_two_hyphens || (i > 0 && c == '-' && text.ptr[i - 1] == '-');
     }
     if (text.len > 15)

@@ -2,9 +2,13 @@
 #include "apiserver/value/timestamp.h"
 
 #include <assert.h>
+#include <kinformer/timestamp.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "util/clock.h"
 #include "util/text/byte.h"
+#include "util/units.h"
 
 enum { MICRO_BYTES = 7 };
 
@@ -64,4 +68,24 @@ struct ki_as_time_fault ki_as_time_check(ki_str text, bool is_micro)
     if (!is_zone((ki_str){text.ptr + at, text.len - at}))
         return (struct ki_as_time_fault){{text.ptr + at, text.len - at}, "Z07:00"};
     return (struct ki_as_time_fault){0};
+}
+
+bool ki_as_time_write(int64_t seconds, int micros, char out[KI_AS_TIME_BYTES])
+{
+    assert(micros < KI_US_PER_S);
+    char whole[KI_TIMESTAMP_BYTES];
+    int n = ki_timestamp_format((ki_timestamp){.seconds = seconds}, whole);
+    if (n <= 0)
+        return false;
+    if (micros < 0)
+        memcpy(out, whole, (size_t)n + 1);
+    else
+        (void)snprintf(out, KI_AS_TIME_BYTES, "%.19s.%06dZ", whole, micros);
+    return true;
+}
+
+void ki_as_time_now(char out[KI_AS_TIME_BYTES])
+{
+    if (!ki_as_time_write(ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S, -1, out))
+        (void)ki_as_time_write(0, -1, out); /* the clock is out of range */
 }

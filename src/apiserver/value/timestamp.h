@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* timestamp - checks RFC 3339 times, and finds where an invalid one deviates.
+/* timestamp - writes RFC 3339 times, and finds where an invalid one deviates.
  *
- *   From:     apiserver/validate/
+ *   From:     apiserver/validate/, apiserver/kind/proto.c, apiserver/patch/patch_apply.c, apiserver/verbs/,
+ *             apiserver/serve/
  *   To:       the messages of validation
  *   Locks:    none
- *   Not here: the value of the time
+ *   Not here: the value of a time: <kinformer/timestamp.h>
  */
 #ifndef KI_APISERVER_VALUE_TIMESTAMP_H
 #define KI_APISERVER_VALUE_TIMESTAMP_H
@@ -21,5 +22,13 @@ struct ki_as_time_fault {
 
 /* With `is_micro`, exactly six fractional digits are required; otherwise any number of them is accepted. */
 struct ki_as_time_fault ki_as_time_check(ki_str text, bool is_micro);
+
+enum { KI_AS_TIME_BYTES = 32 };
+
+/* Writes "2026-11-15T20:45:57Z"; unless micros is negative, with six digits as its fraction. False outside
+ * the years 0 to 9999. */
+bool ki_as_time_write(int64_t seconds, int micros, char out[KI_AS_TIME_BYTES]);
+/* Writes the current time, in whole seconds. */
+void ki_as_time_now(char out[KI_AS_TIME_BYTES]);
 
 #endif

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "util/alloc.h"
 #include "util/text/byte.h"
 
 /* Splits a path into its first name and the rest. */

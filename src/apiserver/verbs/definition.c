@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "apiserver/value/timestamp.h"
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 

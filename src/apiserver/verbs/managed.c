@@ -5,6 +5,7 @@
 #include "apiserver/patch/field_set.h"
 #include "apiserver/patch/field_text.h"
 #include "apiserver/value/encode.h"
+#include "apiserver/value/timestamp.h"
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
 

@@ -2,33 +2,16 @@
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
+#include "apiserver/value/timestamp.h"
 #include "apiserver/value/tree.h"
 #include "apiserver/verbs/verbs_parts.h"
-#include "util/clock.h"
 #include "util/text/byte.h"
-#include "util/units.h"
 
 /* The alphabet of Kubernetes' generated names: no vowels, and no characters that look alike. */
 static const char name_alphabet[] = "bcdfghjklmnpqrstvwxz2456789";
 
 enum { NAME_DRAWN = 5, NAME_BASE_MAX = 58, UID_BYTES = 37 };
-
-void ki_as_time_now(char out[KI_AS_TIME_BYTES])
-{
-    time_t now = (time_t)(ki_clock_wall_ns(ki_clock_real()) / (int64_t)KI_NS_PER_S);
-    static _Thread_local time_t last;
-    static _Thread_local char text[KI_AS_TIME_BYTES];
-    struct tm date = {0};
-    /* The text is cached, because many objects are created within one second. */
-    if (now != last || text[0] == '\0') {
-        (void)gmtime_r(&now, &date);
-        (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
-        last = now;
-    }
-    memcpy(out, text, sizeof(text));
-}
 
 json_t *ki_as_metadata(const json_t *tree)
 {

@@ -47,9 +47,6 @@ KI_NODISCARD int ki_as_body_check(const struct ki_as_verb *verb, json_t *body);
 
 /* ---- metadata.c ---------------------------------------------------------------------------------------- */
 
-enum { KI_AS_TIME_BYTES = 32 };
-
-void ki_as_time_now(char out[KI_AS_TIME_BYTES]);
 json_t *ki_as_metadata(const json_t *tree);
 ki_str ki_as_metadata_text(const json_t *tree, const char *name);
 /* Sets uid, creationTimestamp and generation of a new object. */

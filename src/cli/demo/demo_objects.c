@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Objects of the simulated cluster as JSON, except pods. Each is left open: the caller ends it. */
 #include <assert.h>
+#include <kinformer/timestamp.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "cli/demo/demo_cluster_parts.h"
 
@@ -28,11 +28,8 @@ void cli_demo_write_flag(ki_json_writer *writer, const char *name, int flag)
 
 void cli_demo_write_time(ki_json_writer *writer, const char *name, int64_t time_s)
 {
-    char text[32];
-    struct tm date = {0};
-    time_t seconds = (time_t)time_s;
-    (void)gmtime_r(&seconds, &date);
-    (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &date);
+    char text[KI_TIMESTAMP_BYTES] = "";
+    (void)!ki_timestamp_format((ki_timestamp){.seconds = time_s}, text);
     cli_demo_write_text(writer, name, text);
 }
 

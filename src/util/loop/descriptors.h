@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* descriptors - tracks open descriptors, so that a forked child can close its copies.
  *
- *   From:     http/easy.c (connections); also http/http.c, http/sockets.c, http/transfer_send.c
+ *   From:     http/request_options.c (connections); also http/http.c, http/sockets.c, http/transfer_send.c
  *   To:       close()
  *   Locks:    one mutex, a leaf, held throughout a fork(), so that the list is consistent in a child.
  *   Not here: opening descriptors, and closing them in the process that opened them.

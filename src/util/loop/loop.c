@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "util/alloc.h"
 #include "util/error.h"
 #include "util/fork.h"
 #include "util/loop/loop_parts.h"

@@ -29,11 +29,6 @@ typedef struct loop_thread {
     int is_stopping; /* guarded by the loop's mu */
 } loop_thread;
 
-static uint64_t add_saturated(uint64_t a, uint64_t b)
-{
-    return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
 /* The next job to run, or NULL. */
 static ki_job *take_locked(ki_loop *loop) KI_REQUIRES(loop->mu)
 {
@@ -225,7 +220,7 @@ size_t ki_loop_step(ki_loop *loop, uint64_t budget_ns)
         return 0;
     uint64_t until_ns = UINT64_MAX;
     if (budget_ns != 0)
-        until_ns = add_saturated(ki_clock_now_ns(loop->clock), budget_ns);
+        until_ns = ki_ns_add(ki_clock_now_ns(loop->clock), budget_ns);
     size_t count = 0;
     ki_mutex_lock(&loop->mu);
     if (enter_locked(loop)) {
@@ -293,7 +288,7 @@ bool ki_loop_wait(ki_loop *loop, uint64_t timeout_ms)
     if (loop->clock->is_virtual || is_foreign(loop))
         return false;
     uint64_t timeout_ns = timeout_ms > UINT64_MAX / KI_NS_PER_MS ? UINT64_MAX : timeout_ms * KI_NS_PER_MS;
-    uint64_t until_ns = add_saturated(ki_clock_now_ns(loop->clock), timeout_ns);
+    uint64_t until_ns = ki_ns_add(ki_clock_now_ns(loop->clock), timeout_ns);
     ki_mutex_lock(&loop->mu);
     bool is_mine = enter_locked(loop);
     if (is_mine) {

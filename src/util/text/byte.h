@@ -14,6 +14,21 @@ static inline bool ki_byte_is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
+static inline bool ki_byte_is_lower(char c)
+{
+    return c >= 'a' && c <= 'z';
+}
+
+static inline bool ki_byte_is_lower_or_digit(char c)
+{
+    return ki_byte_is_lower(c) || ki_byte_is_digit(c);
+}
+
+static inline bool ki_byte_is_letter_or_digit(char c)
+{
+    return ki_byte_is_lower_or_digit(c) || (c >= 'A' && c <= 'Z');
+}
+
 /* White space of JSON, HTTP and label selectors. */
 static inline bool ki_byte_is_space(char c)
 {

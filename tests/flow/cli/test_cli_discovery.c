@@ -114,7 +114,7 @@ static void a_name_unknown_to_the_server_is_wrong_usage(void **state)
     assert_int_equal(cli_process_finish(&p), 2);
     assert_null(p.written.text);
     assert_true(cli_process_has(&p.said, "did you mean \"pods\"? It was not found on the server either;"));
-    assert_true(cli_process_has(&p.said, "widgets.v1.example.com, to wait for it"));
+    assert_true(cli_process_has(&p.said, "give its full name, for example widgets.v1.example.com"));
     assert_ptr_equal(strchr(p.said.text, '\n'), p.said.text + strlen(p.said.text) - 1);
     cli_process_free(&p);
     scripted_http_stop(server);
@@ -144,7 +144,7 @@ static void a_failed_lookup_is_retried(void **state)
     assert_int_equal(cli_process_finish(&p), 0);
     assert_true(cli_process_has(
         &p.said, "widgets: not a built-in resource, and the server could not be asked: the server "
-                 "answers 500"));
+                 "responded with 500"));
     assert_int_equal(w.asked, 2);
     cli_process_free(&p);
     scripted_http_stop(server);

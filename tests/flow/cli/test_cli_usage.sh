@@ -221,7 +221,7 @@ expect_refusal 'needs a value' watch pods -o
 expect_refusal '-l (--selector)' watch pods -l 'a=('
 expect_refusal '--keep' watch pods --keep spec
 expect_refusal "$work/none" watch pods --kubeconfig "$work/none"
-expect_refusal 'no kubeconfig with the context "nope"' watch pods --context nope -s http://127.0.0.1:1
+expect_refusal 'context "nope" not found: there is no kubeconfig' watch pods --context nope -s http://127.0.0.1:1
 expect_refusal '/dev/null: current-context: is missing' watch pods --kubeconfig /dev/null
 expect_refusal 'kinformer: ' watch pods
 expect_refusal 'kinformer: ' watch pods --server 'http://'

@@ -364,7 +364,7 @@ static void a_token_file_needs_no_kubeconfig(void **state)
     temp_dir_write(&w->dir, "token", "old\n");
     client = client_of(options);
     ask(client, &what); /* the token is refused, and the file is read again */
-    assert_string_equal(what.text, "the server answers 401: jane with Bearer old");
+    assert_string_equal(what.text, "the server responded with 401: jane with Bearer old");
     temp_dir_write(&w->dir, "token", "second\n");
     ask(client, &what);
     assert_string_equal(what.text, "jane with Bearer second");

@@ -199,7 +199,7 @@ static void expect_the_same_watch(world *w)
     assert_int_equal(w->from_11, 2);
     assert_int_equal(w->last.reason, KI_REASON_UNAUTHORIZED);
     assert_int_equal(w->last.http_status, 401);
-    assert_string_equal(w->message, "the server answers 401 Unauthorized: Unauthorized");
+    assert_string_equal(w->message, "the server responded with 401 Unauthorized: Unauthorized");
     ki_informer_status status;
     ki_informer_read_status(w->informer, &status);
     assert_int_equal(status.reason, KI_REASON_NONE);
@@ -226,7 +226,7 @@ static void a_token_that_the_server_sends_back_is_masked(void **state)
 {
     (void)state;
     static world w;
-    const char *const expected = "the server answers 401: I do not know Bearer <masked>";
+    const char *const expected = "the server responded with 401: I do not know Bearer <masked>";
     ki_rest_request get = {.verb = KI_REST_GET,
                            .resource = &KI_CORE_V1_CONFIGMAPS,
                            .ns = "default",

@@ -101,7 +101,7 @@ static void expect_withheld(const world *w)
     assert_true(scripted_http_requests(w->server) >= 2); /* each request is retried once */
     assert_int_equal(w->sent, 0);
     assert_int_equal(w->warnings, 1);
-    assert_string_equal(w->message, "the server answers 401, and " WITHHELD ": who are you");
+    assert_string_equal(w->message, "the server responded with 401, and " WITHHELD ": who are you");
 }
 
 /* ---- withheld ------------------------------------------------------------------------------------------ */
@@ -176,7 +176,7 @@ static void a_403_reports_withheld_credentials(void **state)
     world_init(&w, NULL);
     w.status = "403 Forbidden";
     ask(&w, (ki_client_options){.server = scripted_http_url(w.server), .token = "from-an-option"});
-    assert_string_equal(w.message, "the server answers 403, and " WITHHELD ": who are you");
+    assert_string_equal(w.message, "the server responded with 403, and " WITHHELD ": who are you");
     world_fini(&w);
 }
 
@@ -190,7 +190,7 @@ static void expect_informer_says_so(ki_client *client)
         assert_true(ki_client_dispatch(client, 10) >= 0);
         ki_informer_read_status(informer, &status);
     }
-    assert_string_equal(status.message, "the server answers 401, and " WITHHELD ": who are you");
+    assert_string_equal(status.message, "the server responded with 401, and " WITHHELD ": who are you");
     ki_informer_free(informer);
 }
 
@@ -224,7 +224,7 @@ static void a_token_that_is_set_later_is_withheld(void **state)
     ki_client_free(client);
     assert_int_equal(w.sent, 0);
     assert_int_equal(w.warnings, 1);
-    assert_string_equal(w.message, "the server answers 401, and " WITHHELD ": who are you");
+    assert_string_equal(w.message, "the server responded with 401, and " WITHHELD ": who are you");
     world_fini(&w);
 }
 
@@ -275,7 +275,7 @@ static void credentials_are_sent_in_plaintext_if_allowed(void **state)
         ask(&w, (ki_client_options){.kubeconfig = path, .allow_plaintext_credentials = 1});
         assert_int_equal(w.sent, scripted_http_requests(w.server));
         assert_int_equal(w.warnings, 0);
-        assert_string_equal(w.message, "the server answers 401: who are you");
+        assert_string_equal(w.message, "the server responded with 401: who are you");
         world_fini(&w);
     }
 }
@@ -306,7 +306,7 @@ static void without_credentials_there_is_no_warning(void **state)
     world_init(&w, NULL);
     ask(&w, (ki_client_options){.server = scripted_http_url(w.server)});
     assert_int_equal(w.warnings, 0);
-    assert_string_equal(w.message, "the server answers 401: who are you");
+    assert_string_equal(w.message, "the server responded with 401: who are you");
     world_fini(&w);
 }
 

@@ -274,7 +274,7 @@ static void a_refusal_comes_with_its_status(void **state)
         assert_int_equal(ki_rest_run(w.client, &create, NULL, NULL), KI_ERR_ALREADY_EXISTS);
         assert_int_equal(ki_rest_run(w.client, &update, &answer, &err), KI_ERR_CONFLICT);
         assert_int_equal(err.code, KI_ERR_CONFLICT);
-        assert_string_equal(err.message, "the server answers 409 Conflict: no");
+        assert_string_equal(err.message, "the server responded with 409 Conflict: no");
         assert_int_equal(answer.http_status, 409);
         assert_int_equal(answer.attempts, 1);
         assert_true(ki_str_equal(answer.status->reason, KI_STR("Conflict")));

@@ -244,7 +244,7 @@ static void an_endless_error_response_gives_that_error(void **state)
         rest_world_init(&w, serve_stalled_error, NULL);
         assert_int_equal(ki_rest_run(w.client, &get, &answer, NULL), KI_ERR_FORBIDDEN);
         assert_int_equal(answer.http_status, 403);
-        assert_string_equal(answer.error.message, "the server answers 403: upstream");
+        assert_string_equal(answer.error.message, "the server responded with 403: upstream");
         ki_rest_answer_fini(&answer);
         rest_world_fini(&w);
     }

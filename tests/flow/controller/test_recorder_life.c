@@ -224,6 +224,9 @@ static void bad_options_are_named(void **state)
         {{.component = "/a", .api = KI_RECORDER_EVENTS_V1}, "qualified"},
         {{.component = "a/", .api = KI_RECORDER_EVENTS_V1}, "qualified"},
         {{.component = "a/b/c", .api = KI_RECORDER_EVENTS_V1}, "qualified"},
+        {{.component = "Example.com/x", .api = KI_RECORDER_EVENTS_V1}, "qualified"},
+        {{.component = "a..b/x", .api = KI_RECORDER_EVENTS_V1}, "qualified"},
+        {{.component = "-a/x", .api = KI_RECORDER_EVENTS_V1}, "qualified"},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ki_error err = {0};

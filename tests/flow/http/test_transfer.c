@@ -83,7 +83,7 @@ static void a_redirect_is_reported_and_not_followed(void **state)
     f = (fetch){0};
     fetch_get(&f, &bench, "/status/301");
     assert_int_equal(f.reason, KI_REASON_REDIRECTED);
-    assert_string_equal(f.message, "the server answers 301 with a redirect; redirects are not followed");
+    assert_string_equal(f.message, "the server responded with 301, a redirect; redirects are not followed");
     fetch_free(&f);
     http_bench_fini(&bench);
 }

@@ -82,7 +82,7 @@ static void a_resource_with_a_slash_is_refused_with_a_hint(void **state)
     char text[900] = "pod/";
     assert_int_equal(cli_resource_list_parse("pod/web-0", &list, &err), KI_ERR_INVALID);
     assert_string_equal(err.message,
-                        "\"pod/web-0\": to follow one object, write its name as a word of its own: "
+                        "\"pod/web-0\": to follow one object, give its name as a separate argument: "
                         "`kinformer watch pod web-0`");
     memset(text + 4, 'x', 800);
     assert_int_equal(cli_resource_list_parse(text, &list, &err), KI_ERR_INVALID);

@@ -301,7 +301,7 @@ static void errors_in_overrides_are_named(void **state)
 {
     (void)state;
     assert_refused(&(ki_config_overrides){.server = "https://jane:s3cret@k"},
-                   "server: contains a user, which belongs to users", "");
+                   "server: contains a user name; put it into the users section", "");
     assert_refused(&(ki_config_overrides){.server = "https://k", .certificate_authority = "/nowhere"},
                    "certificate-authority: cannot be read: No such file or directory", "");
     assert_refused(&(ki_config_overrides){.server = "https://k",
@@ -309,7 +309,7 @@ static void errors_in_overrides_are_named(void **state)
                                           .insecure_skip_tls_verify = true},
                    "insecure-skip-tls-verify: cannot be combined with a certificate authority", "");
     assert_refused(&(ki_config_overrides){.server = "https://k", .context = "x"},
-                   "context: there is no kubeconfig with the context \"x\"", "");
+                   "context \"x\" not found: there is no kubeconfig", "");
     temp_dir_write(&dir, ".kube/config", USER("{}"));
     assert_refused(
         &(ki_config_overrides){.certificate_authority = "/dev/null", .insecure_skip_tls_verify = true},
@@ -482,7 +482,7 @@ static void running_out_of_memory_for_file_contents_is_an_error(void **state)
     for (size_t n = 1; has_failed; n++) {
         ki_config config = loaded(NULL);
         failing_allocator_fail_at(n);
-        int rc = ki_config_hold_files(&config, NULL);
+        int rc = ki_config_preload_files(&config, NULL);
         has_failed = failing_allocator_has_failed();
         failing_allocator_fail_at(0);
         assert_int_equal(rc, has_failed ? KI_ERR_NO_MEMORY : 0);

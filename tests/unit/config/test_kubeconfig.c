@@ -293,7 +293,7 @@ static const struct {
     {WITH_CLUSTER("{server: 'https://jane:s3cret@k k/?token=s3cret'}"),
      ":7: clusters[0].cluster.server: is not an address: \"https://<masked>@k k/…\""},
     {WITH_CLUSTER("{server: 'https://jane:s3cret@k'}"),
-     ":7: clusters[0].cluster.server: contains a user, which belongs to users"},
+     ":7: clusters[0].cluster.server: contains a user name; put it into the users section"},
     {WITH_CLUSTER("{server: 'https://k/?a=b'}"), ":7: clusters[0].cluster.server: contains a query"},
     {WITH_CLUSTER("\n    server: https://k\n    insecure-skip-tls-verify: maybe"),
      ":9: clusters[0].cluster.insecure-skip-tls-verify: is neither true nor false"},

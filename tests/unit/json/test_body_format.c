@@ -219,7 +219,7 @@ static void wrong_formats_are_reported_with_position_and_reason(void **state)
         {"[1,]", 3, "a value is missing"},
         {"[1 2]", 3, ", or ] is missing"},
         {"[1}", 2, ", or ] is missing"},
-        {"{kind:Deployment}", 6, "a string has quotes"},
+        {"{kind:Deployment}", 6, "strings need quotes"},
         {"{a:'x}", 6, "ends too early"},
         {"{a:'\\n'}", 4, "backslash"},
         {"{a:01}", 3, "not a value"},
@@ -232,7 +232,7 @@ static void wrong_formats_are_reported_with_position_and_reason(void **state)
         {"{a:bool(%d}", 10, ") is missing"},
         {"{a:bool(%s)}", 8, "integer"},
         {"{a:json(%d)}", 8, "string argument"},
-        {"{%d:1}", 1, "a name is a string"},
+        {"{%d:1}", 1, "a name must be a string"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_failure(unchecked(rows[i].format, 0L, 0L), KI_ERR_INVALID, rows[i].offset, rows[i].words);

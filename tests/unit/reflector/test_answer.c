@@ -291,7 +291,7 @@ static void an_error_is_explained_by_its_status(void **state)
     expect_log(test, "error head\nover VersionTooLarge 504 1\n");
     assert_string_equal(
         test->failure.error.message,
-        "the server answers 504 Timeout: Timeout: Too large resource version: 99999999, current: 349");
+        "the server responded with 504 Timeout: Timeout: Too large resource version: 99999999, current: 349");
 }
 
 static void the_head_decides_how_long_to_wait(void **state)
@@ -319,7 +319,7 @@ static void a_long_error_body_of_any_text_is_cut(void **state)
     assert_int_equal(body(test, "{\"kind\":\"Status\",\"code\":410}"), KI_ERR_NOT_FOUND);
     end(test);
     expect_log(test, "");
-    assert_string_equal(test->failure.error.message, "the server answers 502");
+    assert_string_equal(test->failure.error.message, "the server responded with 502");
 }
 
 static void a_truncated_error_is_still_reported(void **state)
@@ -341,7 +341,7 @@ static void an_endless_error_is_cut_with_the_text_received(void **state)
     assert_int_equal(body(test, "upstream"), 0);
     ki_answer_cut_error(&test->answer);
     expect_log(test, "error head\ncancel\nover ServerError 503 3\n");
-    assert_string_equal(test->failure.error.message, "the server answers 503: upstream");
+    assert_string_equal(test->failure.error.message, "the server responded with 503: upstream");
     assert_false(ki_answer_is_error(&test->answer));
 }
 
@@ -373,8 +373,8 @@ static void a_secret_echoed_in_an_error_is_masked(void **state)
         const char *body;
         const char *expected;
     } rows[] = {
-        {401, ECHO, "the server answers 401 Unauthorized: not <masked>"},
-        {401, "no, sekret-1\n", "the server answers 401: no, <masked>"},
+        {401, ECHO, "the server responded with 401 Unauthorized: not <masked>"},
+        {401, "no, sekret-1\n", "the server responded with 401: no, <masked>"},
         {200, ECHO, "the response is not a list but a Status, reason \"Unauthorized\": not <masked>"},
         {200, "{\"kind\":\"sekret-1\"}", "the response is not a list of Pod: its kind is \"<masked>\""},
     };

@@ -197,7 +197,7 @@ static void the_status_is_polling_until_a_watch_brings_something(void **state)
     assert_string_equal(
         reflector_run_status(run).message,
         "the last watches brought nothing: the collection is listed instead; the last watch: the "
-        "server answers 503");
+        "server responded with 503");
     text_log_clear(&run->statuses);
     text_log_clear(&run->errors);
     scripted_whole(&run->source, LIST("10", "", ""));

@@ -21,7 +21,7 @@ static void the_status_shows_the_phase_and_the_reason(void **state)
     assert_int_equal(status.http_status, 403);
     assert_int_equal(status.phase_age_ms, 100);
     assert_in_range(status.retry_ms, run->last_retry_ms - 101, run->last_retry_ms - 100);
-    assert_string_equal(status.message, "the server answers 403 Forbidden: no");
+    assert_string_equal(status.message, "the server responded with 403 Forbidden: no");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     assert_int_equal(reflector_run_status(run).reason, KI_REASON_FORBIDDEN);
     scripted_whole(&run->source, LIST("10", "", ""));
@@ -240,7 +240,7 @@ static void an_endless_refusal_of_a_list_fails_with_its_status(void **state)
     expect_errors(run, "");
     reflector_run_wait_ms(run, 1001);
     expect_errors(run, "Forbidden 403\n");
-    assert_string_equal(reflector_run_status(run).message, "the server answers 403: upstream");
+    assert_string_equal(reflector_run_status(run).message, "the server responded with 403: upstream");
     assert_true(reflector_run_status(run).retry_ms > 0);
 }
 
@@ -256,7 +256,7 @@ static void an_endless_refusal_of_a_watch_is_not_a_watch(void **state)
     scripted_head(&run->source, 503, 0);
     expect_statuses(run, "BACKING_OFF ServerError\n");
     assert_int_equal(reflector_run_status(run).http_status, 503);
-    assert_string_equal(reflector_run_status(run).message, "the server answers 503");
+    assert_string_equal(reflector_run_status(run).message, "the server responded with 503");
     reflector_run_wait_ms(run, 10 * 1000 - 1);
     expect_errors(run, "");
     reflector_run_wait_ms(run, 2);

@@ -110,13 +110,13 @@ static void an_error_in_protobuf_has_its_reason_and_message(void **state)
     scripted_end(&run->source);
     ki_informer_status status = reflector_run_status(run);
     assert_int_equal(status.reason, KI_REASON_FORBIDDEN);
-    assert_string_equal(status.message, "the server answers 403 Forbidden: pods is forbidden");
+    assert_string_equal(status.message, "the server responded with 403 Forbidden: pods is forbidden");
     reflector_run_wait_while(run, KI_PHASE_BACKING_OFF);
     scripted_content_type(&run->source, PROTOBUF);
     scripted_head(&run->source, 500, 0);
     scripted_bytes(&run->source, (ki_str){"k8s\0\xff", 5});
     scripted_end(&run->source);
-    assert_string_equal(reflector_run_status(run).message, "the server answers 500");
+    assert_string_equal(reflector_run_status(run).message, "the server responded with 500");
 }
 
 static void an_expired_watch_in_protobuf_is_listed_again(void **state)

@@ -151,7 +151,7 @@ static void a_refusal_may_have_no_status(void **state)
     for (size_t i = 0; i < 4; i++) {
         ki_rest_answer answer = answer_to(&list, 404, bodies[i]);
         assert_int_equal(answer.error.code, KI_ERR_NOT_FOUND);
-        assert_string_equal(answer.error.message, "the server answers 404");
+        assert_string_equal(answer.error.message, "the server responded with 404");
         assert_null(answer.status);
         ki_rest_answer_fini(&answer);
     }
@@ -169,9 +169,9 @@ static void a_secret_echoed_by_the_server_is_masked(void **state)
     assert_int_equal(ki_rest_reader_init(&reader, &get, NULL), 0);
     reader.mask = (ki_mask){hide_secret, "sekret-1"};
     (void)feed(&reader, &(script){401, "you sent sekret-1", 0});
-    assert_string_equal(reader.answer.error.message, "the server answers 401: you sent <masked>");
+    assert_string_equal(reader.answer.error.message, "the server responded with 401: you sent <masked>");
     (void)feed(&reader, &(script){401, STATUS("401", "sekret-1"), 0});
-    assert_string_equal(reader.answer.error.message, "the server answers 401 <masked>: no");
+    assert_string_equal(reader.answer.error.message, "the server responded with 401 <masked>: no");
     assert_true(ki_str_equal(reader.answer.status->reason, KI_STR("<masked>")));
     ki_rest_reader_fail(&reader, KI_ERR_HTTP, KI_REASON_REDIRECTED, "to /sekret-1");
     assert_string_equal(reader.answer.error.message, "to /<masked>");

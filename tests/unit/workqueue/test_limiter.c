@@ -243,7 +243,7 @@ static void the_first_error_of_nested_calls_is_kept_and_parts_are_freed(void **s
     ki_limiter *parts[] = {ki_limiter_new_exponential(0, 0, &err), ki_limiter_new_bucket(-1, 1, &err)};
     assert_null(ki_limiter_new_max_wait(ki_limiter_new_max_of(parts, 2, &err), 5, &err));
     assert_int_equal(err.code, KI_ERR_INVALID);
-    assert_string_equal(err.message, "a bucket cannot be filled -1 times a second");
+    assert_string_equal(err.message, "a rate of -1 per second is not valid");
 }
 
 static void invalid_limiters_and_keys_are_refused(void **state)

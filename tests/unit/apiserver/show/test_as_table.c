@@ -46,19 +46,6 @@ static void ages_are_short(void **state)
     }
 }
 
-static void times_are_read(void **state)
-{
-    (void)state;
-    int64_t seconds = 0;
-    assert_true(ki_as_time_parse(KI_STR("2026-11-15T20:47:15Z"), &seconds));
-    assert_int_equal(seconds, RECORDED_AT);
-    assert_true(ki_as_time_parse(KI_STR("2026-11-15T20:47:15.123456Z"), &seconds));
-    assert_false(ki_as_time_parse(KI_STR("2026-11-15 20:47:15Z"), &seconds));
-    assert_false(ki_as_time_parse(KI_STR("2026-11-15T20:47Z"), &seconds));
-    assert_false(ki_as_time_parse(KI_STR("x"), &seconds));
-    assert_false(ki_as_time_parse((ki_str){0}, &seconds));
-}
-
 /* The recorded Table: the same columns except for their descriptions, and the same rows. */
 static void pods_are_shown_as_recorded(void **state)
 {
@@ -360,7 +347,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ages_are_short),
-        cmocka_unit_test(times_are_read),
         cmocka_unit_test(pods_are_shown_as_recorded),
         cmocka_unit_test(metadata_is_shown_as_recorded),
         cmocka_unit_test(pods_show_their_state),

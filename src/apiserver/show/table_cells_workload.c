@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of workloads, jobs, events, volumes and bindings. */
 #include <ctype.h>
+#include <kinformer/timestamp.h>
 #include <string.h>
 
 #include "apiserver/show/table_parts.h"
@@ -54,13 +55,12 @@ int ki_as_cell_job_completions(const json_t *tree, int64_t now, ki_buf *out)
 
 int ki_as_cell_job_duration(const json_t *tree, int64_t now, ki_buf *out)
 {
-    int64_t start = 0;
-    int64_t end = now;
+    ki_timestamp start, end = {.seconds = now};
     char text[KI_AS_AGE_BYTES];
-    if (!ki_as_time_parse(ki_as_json_str(ki_as_tree_at(tree, "status.startTime")), &start))
+    if (ki_timestamp_parse(ki_as_json_str(ki_as_tree_at(tree, "status.startTime")), &start) < 0)
         return 0;
-    (void)ki_as_time_parse(ki_as_json_str(ki_as_tree_at(tree, "status.completionTime")), &end);
-    ki_as_duration_write(end - start, text);
+    (void)ki_timestamp_parse(ki_as_json_str(ki_as_tree_at(tree, "status.completionTime")), &end);
+    ki_as_duration_write(end.seconds - start.seconds, text);
     return ki_as_cell_printf(out, "%s", text);
 }
 

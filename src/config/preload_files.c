@@ -9,7 +9,7 @@
 
 enum { PEM_BYTES_MAX = 4 * 1024 * 1024 };
 
-static int hold(const char *path, char **pem, ki_error *err)
+static int preload(const char *path, char **pem, ki_error *err)
 {
     ki_file_text text = {0};
     ki_error why = {0};
@@ -26,14 +26,14 @@ static int hold(const char *path, char **pem, ki_error *err)
 
 /* A configured token is used until its file can be read. So a token that is read here serves as that
  * fallback. */
-int ki_config_hold_files(ki_config *config, ki_error *err)
+int ki_config_preload_files(ki_config *config, ki_error *err)
 {
     assert(config != NULL);
-    int rc = hold(config->ca_file, &config->ca_pem, err);
+    int rc = preload(config->ca_file, &config->ca_pem, err);
     if (rc == 0)
-        rc = hold(config->client_certificate_file, &config->client_certificate_pem, err);
+        rc = preload(config->client_certificate_file, &config->client_certificate_pem, err);
     if (rc == 0)
-        rc = hold(config->client_key_file, &config->client_key_pem, err);
+        rc = preload(config->client_key_file, &config->client_key_pem, err);
     if (rc == 0 && config->token_file != NULL && config->token == NULL)
         rc = ki_token_file_read(config->token_file, &config->token, err);
     return rc;

@@ -117,6 +117,6 @@ void ki_client_finish_later(ki_client *client)
         return;
     ki_client_unref(client); /* not the last reference: the caller has one */
     ki_log_to(client->log, KI_LOG_ERROR, "client", KI_LOG_NO_FIELDS,
-              "freed inside a read section, after its client, and no thread could be started that frees it: "
-              "it stays until the next free");
+              "freed inside a read section, after its client, and the thread to free it could not be "
+              "started; it is freed with the next object");
 }
