@@ -82,7 +82,7 @@ KI_NODISCARD int ki_proto_put_union(ki_proto_reader *reader, const ki_proto_mess
 
 /* ---- raw.c --------------------------------------------------------------------------------------------- */
 
-/* Writes JSON text. */
+/* Writes JSON text. CBOR is written as null and counts as an unknown field. */
 KI_NODISCARD int ki_proto_put_raw(ki_proto_reader *reader, const ki_wire_value *value,
                                   const ki_proto_rule *rule);
 

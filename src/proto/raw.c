@@ -15,6 +15,21 @@ static int scan(ki_proto_reader *reader, ki_str text)
     return rc < 0 ? ki_json_scan_explain(&scanner, rc, reader->err) : 0;
 }
 
+/* Instead of JSON, a server may store CBOR, which begins with 0xd9 or, in FieldsV1, with another byte that
+ * begins no JSON text. */
+static int is_cbor(ki_str text)
+{
+    return text.len > 0 && (uint8_t)text.ptr[0] >= 0x80;
+}
+
+/* Counts the text as an unknown field, so that the object is read as JSON where that is possible. */
+static void note_cbor(ki_proto_reader *reader)
+{
+    ki_proto_unknown *unknown = &reader->unknown;
+    if (unknown->count++ == 0)
+        *unknown = (ki_proto_unknown){.count = 1, .message = KI_STR("RawExtension in CBOR"), .number = 1};
+}
+
 int ki_proto_put_raw(ki_proto_reader *reader, const ki_wire_value *value, const ki_proto_rule *rule)
 {
     ki_str text = {0};
@@ -22,7 +37,9 @@ int ki_proto_put_raw(ki_proto_reader *reader, const ki_wire_value *value, const 
     int rc = ki_proto_leaf_bytes(ki_proto_bytes(value), &text);
     if (rc < 0)
         return ki_proto_malformed(reader, "JSON text");
-    if (text.len == 0)
+    if (is_cbor(text))
+        note_cbor(reader);
+    if (text.len == 0 || is_cbor(text))
         return ki_proto_out_text(&reader->out, KI_STR("null"));
     rc = ki_proto_enter(reader);
     if (rc < 0)
