@@ -106,6 +106,15 @@ uint64_t ki_controller_next_key_ns_locked(ki_controller *c)
     return ki_ns_max(ki_workqueue_next_ns(c->queue), c->pause_until_ns);
 }
 
+/* A worker that begins a reconcile no longer waits for the next key. Another may be asleep without a timer,
+ * since it found neither a key nor a delay when it fell asleep: it looks again. */
+static void pass_on_locked(ki_controller *c) KI_REQUIRES(c->mu)
+{
+    KI_ASSERT_HELD(c->mu);
+    if (ki_controller_next_key_ns_locked(c) != UINT64_MAX)
+        ki_cond_signal(&c->work);
+}
+
 /* Returns NULL when there is nothing to do now. */
 static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
@@ -120,6 +129,7 @@ static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
         ki_request *request = begin_locked(c, &item);
         if (request != NULL)
             request->expected = expected;
+        pass_on_locked(c);
         return request;
     }
     return NULL;
