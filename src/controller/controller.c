@@ -31,7 +31,7 @@ void ki_controller_log(const ki_controller *c, ki_log_level level, ki_str key, c
                   KI_LOG_FIELDS({"controller", ki_str_of(c->name)}, {"key", key}), "%s", text);
 }
 
-/* ---- going ------------------------------------------------------------------------------------------- */
+/* ---- the end, and a late sync ------------------------------------------------------------------------ */
 
 static void drop_metrics(ki_controller_metrics *m)
 {

@@ -23,14 +23,14 @@ enum { RETRIES_MAX = 10 };
 /* ---- what becomes of events -------------------------------------------------------------------------- */
 
 /* Counts what has become of the event that the sender had. */
-static void finish(ki_recorder *recorder, ki_event_fate fate)
+static void finish(ki_recorder *recorder, ki_event_outcome outcome)
 {
     ki_mutex_lock(&recorder->mu);
     recorder->refreshed = recorder->sender.refreshed;
     recorder->retries = recorder->sender.retries;
-    if (fate != KI_FATE_NONE && recorder->ticket != 0) {
-        recorder->counts[fate]++;
-        ki_counter_add(recorder->fates[fate], 1);
+    if (outcome != KI_OUTCOME_NONE && recorder->ticket != 0) {
+        recorder->counts[outcome]++;
+        ki_counter_add(recorder->outcomes[outcome], 1);
         recorder->tickets_done = recorder->ticket;
         recorder->ticket = 0;
         ki_gauge_set(recorder->queue_depth, (int64_t)--recorder->queued);
@@ -49,8 +49,8 @@ static void drop_queue(ki_recorder *recorder)
     ki_mutex_lock(&recorder->mu);
     ki_list_splice_back(&dropped, &recorder->queue);
     size_t count = recorder->queued - (recorder->ticket != 0);
-    recorder->counts[KI_FATE_STOPPED] += count;
-    ki_counter_add(recorder->fates[KI_FATE_STOPPED], count);
+    recorder->counts[KI_OUTCOME_STOPPED] += count;
+    ki_counter_add(recorder->outcomes[KI_OUTCOME_STOPPED], count);
     recorder->queued -= count;
     ki_gauge_set(recorder->queue_depth, (int64_t)recorder->queued);
     if (recorder->ticket == 0)
@@ -65,7 +65,7 @@ static void give_up(ki_recorder *recorder)
 {
     if (!recorder->sender.in_flight && recorder->sender.write.event != NULL) {
         ki_event_sender_drop(&recorder->sender);
-        finish(recorder, KI_FATE_STOPPED);
+        finish(recorder, KI_OUTCOME_STOPPED);
     }
     if (recorder->sender.in_flight && !recorder->is_cancelled) {
         recorder->is_cancelled = true;
@@ -120,9 +120,9 @@ static void take_answer(const ki_rest_answer *answer, void *user)
 
 static void hand_in(ki_recorder *recorder, ki_event_answer answer, uint64_t now_ns, bool is_last)
 {
-    ki_event_fate fate = ki_event_sender_answer(&recorder->sender, answer, now_ns, is_last);
-    recorder->is_unreachable = recorder->is_unreachable || (is_last && fate == KI_FATE_NO_ANSWER);
-    finish(recorder, fate);
+    ki_event_outcome outcome = ki_event_sender_answer(&recorder->sender, answer, now_ns, is_last);
+    recorder->is_unreachable = recorder->is_unreachable || (is_last && outcome == KI_OUTCOME_NO_ANSWER);
+    finish(recorder, outcome);
 }
 
 static void send_write(ki_recorder *recorder, uint64_t now_ns, bool is_last)
@@ -179,8 +179,8 @@ static void recorder_fini(ki_recorder *recorder)
     drop_queue(recorder);
     ki_event_sender_fini(&recorder->sender);
     ki_buf_fini(&recorder->body);
-    for (int i = 0; i < KI_FATES; i++)
-        ki_counter_drop(recorder->fates[i]);
+    for (int i = 0; i < KI_OUTCOMES; i++)
+        ki_counter_drop(recorder->outcomes[i]);
     ki_gauge_drop(recorder->queue_depth);
     ki_free(recorder->component);
     ki_free(recorder->instance);
@@ -311,19 +311,19 @@ static int init_sender(ki_recorder *recorder, ki_recorder_api api, ki_error *err
 
 static void init_metrics(ki_recorder *recorder)
 {
-    static const char *const results[KI_FATES] = {
-        [KI_FATE_CREATED] = "created",     [KI_FATE_PATCHED] = "patched",
-        [KI_FATE_COUNTED] = "counted",     [KI_FATE_QUEUE_FULL] = "queue_full",
-        [KI_FATE_NO_MEMORY] = "no_memory", [KI_FATE_STOPPED] = "stopped",
-        [KI_FATE_SPAM] = "spam",           [KI_FATE_REFUSED] = "refused",
-        [KI_FATE_NO_ANSWER] = "no_answer",
+    static const char *const results[KI_OUTCOMES] = {
+        [KI_OUTCOME_CREATED] = "created",     [KI_OUTCOME_PATCHED] = "patched",
+        [KI_OUTCOME_COUNTED] = "counted",     [KI_OUTCOME_QUEUE_FULL] = "queue_full",
+        [KI_OUTCOME_NO_MEMORY] = "no_memory", [KI_OUTCOME_STOPPED] = "stopped",
+        [KI_OUTCOME_SPAM] = "spam",           [KI_OUTCOME_REFUSED] = "refused",
+        [KI_OUTCOME_NO_ANSWER] = "no_answer",
     };
     ki_metrics *metrics = recorder->client->metrics;
     ki_str labels[2] = {ki_str_of(recorder->component)};
     recorder->queue_depth = ki_metrics_gauge(metrics, &ki_metric_event_recorder_queued, labels);
-    for (int i = KI_FATE_NONE + 1; i < KI_FATES; i++) {
+    for (int i = KI_OUTCOME_NONE + 1; i < KI_OUTCOMES; i++) {
         labels[1] = ki_str_of(results[i]);
-        recorder->fates[i] = ki_metrics_counter(metrics, &ki_metric_event_recorder_events_total, labels);
+        recorder->outcomes[i] = ki_metrics_counter(metrics, &ki_metric_event_recorder_events_total, labels);
     }
 }
 

@@ -70,7 +70,7 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
     return 0;
 }
 
-#define WAY_OUT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
+#define PLAINTEXT_HINT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
 
 /* Logs this only once. */
 static void withhold(ki_credentials *credentials)
@@ -80,7 +80,7 @@ static void withhold(ki_credentials *credentials)
     if (!credentials->was_logged)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
                "credentials are withheld: the address of the server begins with http://, so anyone on the "
-               "network could read them (" WAY_OUT ")");
+               "network could read them (" PLAINTEXT_HINT ")");
     credentials->was_logged = true;
 }
 
@@ -388,7 +388,7 @@ static ki_identity identity_of(const ki_credentials *credentials)
 const char *ki_credentials_withheld(const ki_credentials *credentials)
 {
     return credentials->is_withheld
-               ? "no credentials were sent, because its address begins with http:// (" WAY_OUT ")"
+               ? "no credentials were sent, because its address begins with http:// (" PLAINTEXT_HINT ")"
                : NULL;
 }
 
