@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/recorder.h"
 
+#include <assert.h>
 #include <kinformer/resources.h>
 #include <kinformer/rest.h>
 #include <stdio.h>
@@ -28,7 +29,9 @@ static void finish(ki_recorder *recorder, ki_event_outcome outcome)
     ki_mutex_lock(&recorder->mu);
     recorder->refreshed = recorder->sender.refreshed;
     recorder->retries = recorder->sender.retries;
+    assert(recorder->ticket <= recorder->tickets && recorder->tickets_done <= recorder->tickets);
     if (outcome != KI_OUTCOME_NONE && recorder->ticket != 0) {
+        assert(recorder->queued > 0 && recorder->ticket > recorder->tickets_done);
         recorder->counts[outcome]++;
         ki_counter_add(recorder->outcomes[outcome], 1);
         recorder->tickets_done = recorder->ticket;
@@ -48,6 +51,7 @@ static void drop_queue(ki_recorder *recorder)
     ki_list_init(&dropped);
     ki_mutex_lock(&recorder->mu);
     ki_list_splice_back(&dropped, &recorder->queue);
+    assert(recorder->queued >= (recorder->ticket != 0));
     size_t count = recorder->queued - (recorder->ticket != 0);
     recorder->counts[KI_OUTCOME_STOPPED] += count;
     ki_counter_add(recorder->outcomes[KI_OUTCOME_STOPPED], count);
@@ -63,6 +67,7 @@ static void drop_queue(ki_recorder *recorder)
 
 static void give_up(ki_recorder *recorder)
 {
+    KI_ASSERT_ON(recorder->client->dispatch);
     if (!recorder->sender.in_flight && recorder->sender.write.event != NULL) {
         ki_event_sender_drop(&recorder->sender);
         finish(recorder, KI_OUTCOME_STOPPED);
@@ -112,6 +117,7 @@ static void take_answer(const ki_rest_answer *answer, void *user)
     ki_event_answer what = answer_of(answer->error.code, answer->http_status);
     report(recorder, what, answer->error.message);
     ki_mutex_lock(&recorder->mu);
+    assert(!recorder->has_answer); /* one write is in flight */
     recorder->has_answer = true;
     recorder->answer = what;
     ki_job_wake(&recorder->send);
@@ -128,6 +134,7 @@ static void hand_in(ki_recorder *recorder, ki_event_answer answer, uint64_t now_
 static void send_write(ki_recorder *recorder, uint64_t now_ns, bool is_last)
 {
     const ki_event_sender *sender = &recorder->sender;
+    assert(sender->in_flight && sender->write.event != NULL);
     char name[KI_EVENT_NAME_BYTES];
     ki_error err = {0};
     ki_event_name(&sender->source, &sender->write, name);
@@ -160,6 +167,7 @@ static void take_next(ki_recorder *recorder, uint64_t now_ns)
     if (recorder->sender.write.event != NULL)
         return;
     ki_mutex_lock(&recorder->mu);
+    assert(recorder->ticket == 0);
     ki_list_node *node = ki_list_pop_front(&recorder->queue);
     ki_recorded *event = node == NULL ? NULL : KI_CONTAINER_OF(node, ki_recorded, node);
     recorder->ticket = event == NULL ? 0 : event->ticket;
@@ -194,6 +202,7 @@ static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
 {
     ki_mutex_lock(&recorder->mu);
     bool is_idle = recorder->sender.write.event == NULL, is_empty = ki_list_is_empty(&recorder->queue);
+    assert(is_empty || recorder->is_busy);
     if (is_idle && is_empty && recorder->is_busy && !recorder->is_freed) {
         recorder->is_busy = false;
         ki_client_set_busy(recorder->client, &recorder->alive, false);

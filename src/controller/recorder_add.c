@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public calls: recording, waiting, reading counts. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -17,6 +18,7 @@ static int check(const ki_recorder *recorder, const ki_record *record)
 
 static void count_locked(ki_recorder *recorder, ki_event_outcome outcome) KI_REQUIRES(recorder->mu)
 {
+    KI_ASSERT_HELD(recorder->mu);
     recorder->counts[outcome]++;
     ki_counter_add(recorder->outcomes[outcome], 1);
 }
@@ -24,6 +26,8 @@ static void count_locked(ki_recorder *recorder, ki_event_outcome outcome) KI_REQ
 /* The time is taken under the lock, so that the names are in the order of the queue. */
 static void push_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(recorder->mu)
 {
+    KI_ASSERT_HELD(recorder->mu);
+    assert(recorder->is_busy && recorder->queued < recorder->queue_max);
     int64_t wall_ns = ki_clock_wall_ns(recorder->client->clock);
     uint64_t number = wall_ns < 0 ? 0 : (uint64_t)wall_ns;
     event->wall_ns = wall_ns;
@@ -37,6 +41,7 @@ static void push_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(r
 /* Returns KI_OUTCOME_NONE if the event is now in the queue. */
 static ki_event_outcome add_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(recorder->mu)
 {
+    KI_ASSERT_HELD(recorder->mu);
     if (recorder->is_freed)
         return KI_OUTCOME_STOPPED;
     if (event == NULL)

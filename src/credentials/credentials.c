@@ -66,6 +66,7 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
                        credentials->config.user != NULL ? credentials->config.user : "");
     if (rc < 0)
         return ki_fail_no_memory(err);
+    assert(rc == 0 || rc == 1); /* whether the token has changed */
     credentials->generation += (uint64_t)rc;
     return 0;
 }
@@ -131,6 +132,7 @@ static int add_waiter(ki_credentials *credentials, ki_job *job, ki_error *err)
         return ki_fail_no_memory(err);
     waiter->job = job;
     ki_list_push_back(&credentials->waiters, &waiter->node);
+    assert(find_waiter(credentials, job) == waiter);
     return 1;
 }
 
