@@ -27,6 +27,7 @@ static void run_posts(ki_job *job)
     ki_list taken;
     ki_list_init(&taken);
     ki_mutex_lock(&client->mu);
+    assert(client->takes_no_posts || ki_loop_is_mine(client->io));
     ki_list_splice_back(&taken, &client->posts);
     ki_mutex_unlock(&client->mu);
     for (ki_list_node *node = ki_list_pop_front(&taken); node != NULL; node = ki_list_pop_front(&taken)) {

@@ -8,7 +8,7 @@
 #include "client/client.h"
 #include "util/units.h"
 
-/* ---- coming and going --------------------------------------------------------------------------------- */
+/* ---- entering and leaving loops ----------------------------------------------------------------------- */
 
 static void enter(ki_client *client)
 {

@@ -22,6 +22,7 @@ const char *ki_kubeconfig_list_name(ki_kubeconfig_list list)
 const char *ki_kubeconfig_entry_kind(ki_kubeconfig_list list)
 {
     static const char *const names[] = {"cluster", "context", "user"};
+    assert(list < KI_KUBECONFIG_LISTS);
     return names[list];
 }
 
@@ -57,7 +58,8 @@ void ki_kubeconfig_fini(ki_kubeconfig *kubeconfig)
 const ki_kubeconfig_entry *ki_kubeconfig_find(const ki_kubeconfig *kubeconfig, ki_kubeconfig_list list,
                                               const char *name)
 {
-    assert(kubeconfig != NULL);
+    assert(kubeconfig != NULL && list < KI_KUBECONFIG_LISTS);
+    assert(kubeconfig->lists[list].count <= KI_KUBECONFIG_ENTRIES_MAX);
     for (size_t i = 0; i < kubeconfig->lists[list].count; i++) {
         if (strcmp(kubeconfig->lists[list].items[i].name, name) == 0)
             return &kubeconfig->lists[list].items[i];
@@ -80,6 +82,7 @@ bool ki_kubeconfig_is_empty(const ki_kubeconfig *kubeconfig)
 static int append_entry(ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry *entry, ki_error *err)
 {
     size_t count = kubeconfig->lists[entry->list].count;
+    assert(count <= kubeconfig->lists[entry->list].capacity);
     if (count >= KI_KUBECONFIG_ENTRIES_MAX)
         return ki_kubeconfig_fail(err, entry->file, entry->item->line, "%s: more than %d",
                                   ki_kubeconfig_list_name(entry->list), KI_KUBECONFIG_ENTRIES_MAX);
@@ -102,6 +105,7 @@ static int append_entry(ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry *en
 static int check_entry(const ki_kubeconfig_entry *entry, ki_error *err)
 {
     ki_config scratch = {0};
+    assert(entry->list < KI_KUBECONFIG_LISTS && entry->value->kind == KI_YAML_MAPPING);
     int rc = entry->list == KI_KUBECONFIG_CLUSTERS   ? ki_kubeconfig_read_cluster(&scratch, entry, err)
              : entry->list == KI_KUBECONFIG_CONTEXTS ? ki_kubeconfig_read_context(&scratch, entry, err)
                                                      : ki_kubeconfig_read_user(&scratch, entry, err);

@@ -53,6 +53,7 @@ static int take_block(ki_str *text, block *out)
     rest = from(rest, end + strlen(end_mark));
     if (rest.len < out->name.len || memcmp(rest.ptr, out->name.ptr, out->name.len) != 0)
         return -1;
+    assert(rest.ptr + rest.len == text->ptr + text->len);
     *text = rest;
     return 1;
 }
@@ -94,6 +95,7 @@ static bool is_der(const unsigned char *bytes, size_t len, ki_pem_kind kind)
         for (content = 0; digits > 0; digits--)
             content = content << 8 | bytes[at++];
     }
+    assert(at <= len);
     return content >= 2 && content <= len - at && bytes[at] == first;
 }
 
@@ -116,6 +118,7 @@ static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
     char *bytes = text + body.len;
     *out_is_good = ki_base64_decode((ki_str){text, n}, bytes, &len) == 0 &&
                    is_der((const unsigned char *)bytes, len, kind);
+    assert(len <= room);
     ki_secret_free_bytes(text, body.len + room);
     return 0;
 }

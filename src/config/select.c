@@ -36,6 +36,7 @@ static int find_context(const ki_kubeconfig *kubeconfig, const ki_config_overrid
                        : current != NULL          ? current->text
                                                   : NULL;
     *out_entry = name == NULL ? NULL : ki_kubeconfig_find(kubeconfig, KI_KUBECONFIG_CONTEXTS, name);
+    assert(*out_entry == NULL || (*out_entry)->list == KI_KUBECONFIG_CONTEXTS);
     if (*out_entry != NULL)
         return 0;
     if (overrides->context != NULL)
@@ -62,6 +63,7 @@ static int find_entry(const ki_kubeconfig *kubeconfig, const ki_kubeconfig_entry
     const char *name = what->overriding != NULL ? what->overriding : what->of_context;
     const char *kind = ki_kubeconfig_entry_kind(what->list);
     *out_entry = name == NULL ? NULL : ki_kubeconfig_find(kubeconfig, what->list, name);
+    assert(*out_entry == NULL || (*out_entry)->list == what->list);
     if (name == NULL || *out_entry != NULL)
         return 0;
     if (what->overriding != NULL)
@@ -86,6 +88,7 @@ static int read_cluster(ki_config *config, const ki_kubeconfig_entry *context, k
         return ki_kubeconfig_fail_field(err, context, "cluster", "is missing");
     if (origin->cluster == NULL)
         return 0;
+    assert(origin->cluster->list == KI_KUBECONFIG_CLUSTERS);
     origin->server = origin->tls_name = origin->trust = origin->cluster;
     if (set_text(&config->cluster, origin->cluster->name) < 0)
         return ki_fail_no_memory(err);
@@ -108,6 +111,7 @@ static int read_user(ki_config *config, ki_config_origin *origin, ki_error *err)
 {
     if (origin->user == NULL)
         return 0;
+    assert(origin->user->list == KI_KUBECONFIG_USERS);
     origin->authorization = origin->certificate = origin->impersonation = origin->user;
     if (set_text(&config->user, origin->user->name) < 0)
         return ki_fail_no_memory(err);

@@ -86,6 +86,7 @@ int ki_url_split(ki_str text, ki_url *out_url)
         url.user = cut(authority, 0, at - 1);
     if (split_host(cut(authority, at, authority.len), &url) < 0)
         return KI_ERR_INVALID;
+    assert(url.host.len > 0 && url.host.ptr > text.ptr);
     *out_url = url;
     return 0;
 }

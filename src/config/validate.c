@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Checks combinations of fields, as kubectl does. Messages show names, but no values other than the
  * address of a server, without credentials. */
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +37,7 @@ static int complete_server(ki_config *config)
     if (server == NULL)
         return KI_ERR_NO_MEMORY;
     int len = snprintf(server, bytes, "%s%s", scheme, config->server);
+    assert(len >= 0 && (size_t)len == bytes - 1);
     while (len > 0 && server[len - 1] == '/')
         server[--len] = 0;
     ki_secret_free(config->server);
@@ -57,6 +59,7 @@ static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_
         return ki_fail_no_memory(err);
     if (rc < 0)
         return ki_kubeconfig_fail_field(err, entry, "server", "is not an address: \"%s\"", shown);
+    assert(url.scheme.len > 0 && url.host.len > 0);
     if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
         return ki_kubeconfig_fail_field(err, entry, "server", "has a scheme that is neither http nor https");
     if (url.user.ptr != NULL)

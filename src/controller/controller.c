@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/controller.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ void ki_controller_log(const ki_controller *c, ki_log_level level, ki_str key, c
                   KI_LOG_FIELDS({"controller", ki_str_of(c->name)}, {"key", key}), "%s", text);
 }
 
-/* ---- going ------------------------------------------------------------------------------------------- */
+/* ---- the end ----------------------------------------------------------------------------------------- */
 
 static void drop_metrics(ki_controller_metrics *m)
 {
@@ -47,6 +48,7 @@ static void drop_metrics(ki_controller_metrics *m)
  * closed. */
 static void controller_fini(ki_controller *c)
 {
+    assert(c->active_count == 0 && c->live_count == 0);
     for (size_t i = 0; c->workers != NULL && i < c->options.workers; i++)
         ki_thread_join(&c->workers[i].thread);
     ki_job_fini(&c->job);
@@ -86,6 +88,7 @@ static void tell_of_sync(ki_controller *c)
 /* Whether it is time to log which informer the controller is waiting for. */
 static bool tells_of_sync_locked(ki_controller *c, uint64_t now_ns) KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     if (!c->is_wanted || c->unsynced == 0) {
         c->told_ns = 0;
         return false;
@@ -107,6 +110,7 @@ static uint64_t overdue_ns(const ki_controller *c, const ki_request *request)
 static bool find_overdue_locked(ki_controller *c, uint64_t now_ns, char *key, size_t key_bytes)
     KI_REQUIRES(c->mu)
 {
+    KI_ASSERT_HELD(c->mu);
     for (ki_list_node *node = ki_list_first(&c->active); node != NULL;
          node = ki_list_next(&c->active, node)) {
         ki_request *request = KI_CONTAINER_OF(node, ki_request, node);

@@ -181,7 +181,7 @@ void ki_election_acting_ended(ki_election *election, uint64_t now_ns)
         release(election, now_ns);
 }
 
-/* ---- time passes ------------------------------------------------------------------------------------- */
+/* ---- steps ------------------------------------------------------------------------------------------- */
 
 static uint64_t lost_ns(const ki_election *election)
 {

@@ -38,15 +38,16 @@ void ki_event_sender_fini(ki_event_sender *sender)
     ki_series_fini(&sender->series);
 }
 
-ki_event_fate ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
+ki_event_outcome ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
                                    int64_t wall_ns)
 {
     assert(sender->write.event == NULL);
     if (is_core(sender))
-        return ki_correlator_take(&sender->correlator, event, now_ns, wall_ns, &sender->write) ? KI_FATE_NONE
-                                                                                               : KI_FATE_SPAM;
-    return ki_series_take(&sender->series, event, now_ns, wall_ns, &sender->write) ? KI_FATE_NONE
-                                                                                   : KI_FATE_COUNTED;
+        return ki_correlator_take(&sender->correlator, event, now_ns, wall_ns, &sender->write)
+                   ? KI_OUTCOME_NONE
+                   : KI_OUTCOME_SPAM;
+    return ki_series_take(&sender->series, event, now_ns, wall_ns, &sender->write) ? KI_OUTCOME_NONE
+                                                                                   : KI_OUTCOME_COUNTED;
 }
 
 bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last)
@@ -62,25 +63,25 @@ bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last
     return true;
 }
 
-static ki_event_fate end(ki_event_sender *sender, ki_event_fate fate)
+static ki_event_outcome end(ki_event_sender *sender, ki_event_outcome outcome)
 {
-    if (sender->is_refresh && (fate == KI_FATE_CREATED || fate == KI_FATE_PATCHED))
+    if (sender->is_refresh && (outcome == KI_OUTCOME_CREATED || outcome == KI_OUTCOME_PATCHED))
         sender->refreshed++;
     ki_event_sender_drop(sender);
-    return fate;
+    return outcome;
 }
 
-static ki_event_fate try_again(ki_event_sender *sender, uint64_t now_ns)
+static ki_event_outcome try_again(ki_event_sender *sender, uint64_t now_ns)
 {
     if (++sender->tries >= TRIES_MAX)
-        return end(sender, KI_FATE_NO_ANSWER);
+        return end(sender, KI_OUTCOME_NO_ANSWER);
     bool is_first = sender->tries == 1;
     sender->due_ns = now_ns + (is_first ? ki_random_below(&sender->random, retry_ns) : retry_ns);
-    return KI_FATE_NONE;
+    return KI_OUTCOME_NONE;
 }
 
 /* After a retry, EXISTS means that an earlier create has succeeded, although its answer did not arrive. */
-ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
+ki_event_outcome ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
                                      bool is_last)
 {
     assert(sender->in_flight);
@@ -90,15 +91,15 @@ ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer an
         answer = sender->tries > 0 && !is_patch ? KI_ANSWER_DONE : KI_ANSWER_REFUSED;
     if (answer == KI_ANSWER_NOT_FOUND && is_patch) {
         sender->write.is_patch = false;
-        return KI_FATE_NONE;
+        return KI_OUTCOME_NONE;
     }
     if (answer == KI_ANSWER_DONE)
-        return end(sender, is_patch ? KI_FATE_PATCHED : KI_FATE_CREATED);
+        return end(sender, is_patch ? KI_OUTCOME_PATCHED : KI_OUTCOME_CREATED);
     if (answer == KI_ANSWER_STOPPED)
-        return end(sender, KI_FATE_STOPPED);
+        return end(sender, KI_OUTCOME_STOPPED);
     if (answer != KI_ANSWER_NONE)
-        return end(sender, KI_FATE_REFUSED);
-    return is_last ? end(sender, KI_FATE_NO_ANSWER) : try_again(sender, now_ns);
+        return end(sender, KI_OUTCOME_REFUSED);
+    return is_last ? end(sender, KI_OUTCOME_NO_ANSWER) : try_again(sender, now_ns);
 }
 
 uint64_t ki_event_sender_next_ns(const ki_event_sender *sender)

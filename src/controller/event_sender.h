@@ -17,19 +17,19 @@
 #include "util/random.h"
 
 /* What has become of an event. */
-typedef enum ki_event_fate {
-    KI_FATE_NONE = 0, /* not decided yet */
-    KI_FATE_CREATED,
-    KI_FATE_PATCHED,
-    KI_FATE_COUNTED,
-    KI_FATE_QUEUE_FULL, /* this one and the next two are set by the queue */
-    KI_FATE_NO_MEMORY,
-    KI_FATE_STOPPED,
-    KI_FATE_SPAM,
-    KI_FATE_REFUSED,
-    KI_FATE_NO_ANSWER,
-    KI_FATES
-} ki_event_fate;
+typedef enum ki_event_outcome {
+    KI_OUTCOME_NONE = 0, /* not decided yet */
+    KI_OUTCOME_CREATED,
+    KI_OUTCOME_PATCHED,
+    KI_OUTCOME_COUNTED,
+    KI_OUTCOME_QUEUE_FULL, /* this one and the next two are set by the queue */
+    KI_OUTCOME_NO_MEMORY,
+    KI_OUTCOME_STOPPED,
+    KI_OUTCOME_SPAM,
+    KI_OUTCOME_REFUSED,
+    KI_OUTCOME_NO_ANSWER,
+    KI_OUTCOMES
+} ki_event_outcome;
 
 typedef enum ki_event_answer {
     KI_ANSWER_DONE = 0,
@@ -58,17 +58,17 @@ typedef struct ki_event_sender {
 void ki_event_sender_init(ki_event_sender *sender, const ki_event_source *source, uint64_t seed);
 void ki_event_sender_fini(ki_event_sender *sender);
 
-/* Records an event; there must be nothing to send. Returns KI_FATE_NONE if the event must be sent, else
- * KI_FATE_COUNTED or KI_FATE_SPAM. */
-ki_event_fate ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
+/* Records an event; there must be nothing to send. Returns KI_OUTCOME_NONE if the event must be sent, else
+ * KI_OUTCOME_COUNTED or KI_OUTCOME_SPAM. */
+ki_event_outcome ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
                                    int64_t wall_ns);
 
 /* Returns whether `write` must be sent now; then it is in flight. `is_last`: does not wait for any delay. */
 bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last);
 
-/* Passes the answer to the write in flight. Returns the outcome; KI_FATE_NONE: it must be
+/* Passes the answer to the write in flight. Returns the outcome; KI_OUTCOME_NONE: it must be
  * sent again. `is_last`: a write without an answer is not retried. */
-ki_event_fate ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
+ki_event_outcome ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
                                      bool is_last);
 
 /* Gives up a write that is not in flight. */

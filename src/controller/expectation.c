@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/expectation.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "util/alloc.h"
@@ -57,6 +58,7 @@ static void free_expected(expected *e)
 
 static void drop_write(expected_write *write)
 {
+    assert(ki_list_node_is_linked(&write->node));
     ki_list_remove(&write->node);
     ki_free(write);
 }
@@ -81,6 +83,7 @@ void ki_expectations_fini(ki_expectations *expectations)
 
 static void forget(ki_expectations *expectations, expected *e)
 {
+    assert(find(expectations, (ki_str){e->key, e->key_len}) == e);
     ki_map_remove(&expectations->by_key, &e->by_key);
     ki_list_remove(&e->node);
     free_expected(e);
@@ -242,6 +245,7 @@ ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str
     uint64_t wait_ns = e->held_until_ns <= now_ns ? 0 : e->held_until_ns - now_ns;
     look_at_writes(e, now_ns);
     if (!ki_list_is_empty(&e->writes)) {
+        assert(e->has_writes && e->poll_ms >= POLL_MS_MIN && e->poll_ms <= POLL_MS_MAX);
         wait_ns = ki_ns_max(wait_ns, ki_ns_of_ms(e->poll_ms));
         e->poll_ms = e->poll_ms * 2 > POLL_MS_MAX ? POLL_MS_MAX : e->poll_ms * 2;
     }
@@ -253,6 +257,7 @@ ki_expectation_state ki_expectations_check(ki_expectations *expectations, ki_str
                                  : e->is_reset   ? KI_EXPECTATION_RESET
                                  : e->has_writes ? KI_EXPECTATION_SEEN
                                                  : KI_EXPECTATION_NONE;
+    assert(ki_list_is_empty(&e->writes));
     forget(expectations, e);
     return state;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "controller/recorder.h"
 
+#include <assert.h>
 #include <kinformer/resources.h>
 #include <kinformer/rest.h>
 #include <stdio.h>
@@ -23,14 +24,16 @@ enum { RETRIES_MAX = 10 };
 /* ---- what becomes of events -------------------------------------------------------------------------- */
 
 /* Counts what has become of the event that the sender had. */
-static void finish(ki_recorder *recorder, ki_event_fate fate)
+static void finish(ki_recorder *recorder, ki_event_outcome outcome)
 {
     ki_mutex_lock(&recorder->mu);
     recorder->refreshed = recorder->sender.refreshed;
     recorder->retries = recorder->sender.retries;
-    if (fate != KI_FATE_NONE && recorder->ticket != 0) {
-        recorder->counts[fate]++;
-        ki_counter_add(recorder->fates[fate], 1);
+    assert(recorder->ticket <= recorder->tickets && recorder->tickets_done <= recorder->tickets);
+    if (outcome != KI_OUTCOME_NONE && recorder->ticket != 0) {
+        assert(recorder->queued > 0 && recorder->ticket > recorder->tickets_done);
+        recorder->counts[outcome]++;
+        ki_counter_add(recorder->outcomes[outcome], 1);
         recorder->tickets_done = recorder->ticket;
         recorder->ticket = 0;
         ki_gauge_set(recorder->queue_depth, (int64_t)--recorder->queued);
@@ -48,9 +51,10 @@ static void drop_queue(ki_recorder *recorder)
     ki_list_init(&dropped);
     ki_mutex_lock(&recorder->mu);
     ki_list_splice_back(&dropped, &recorder->queue);
+    assert(recorder->queued >= (recorder->ticket != 0));
     size_t count = recorder->queued - (recorder->ticket != 0);
-    recorder->counts[KI_FATE_STOPPED] += count;
-    ki_counter_add(recorder->fates[KI_FATE_STOPPED], count);
+    recorder->counts[KI_OUTCOME_STOPPED] += count;
+    ki_counter_add(recorder->outcomes[KI_OUTCOME_STOPPED], count);
     recorder->queued -= count;
     ki_gauge_set(recorder->queue_depth, (int64_t)recorder->queued);
     if (recorder->ticket == 0)
@@ -63,9 +67,10 @@ static void drop_queue(ki_recorder *recorder)
 
 static void give_up(ki_recorder *recorder)
 {
+    KI_ASSERT_ON(recorder->client->dispatch);
     if (!recorder->sender.in_flight && recorder->sender.write.event != NULL) {
         ki_event_sender_drop(&recorder->sender);
-        finish(recorder, KI_FATE_STOPPED);
+        finish(recorder, KI_OUTCOME_STOPPED);
     }
     if (recorder->sender.in_flight && !recorder->is_cancelled) {
         recorder->is_cancelled = true;
@@ -112,6 +117,7 @@ static void take_answer(const ki_rest_answer *answer, void *user)
     ki_event_answer what = answer_of(answer->error.code, answer->http_status);
     report(recorder, what, answer->error.message);
     ki_mutex_lock(&recorder->mu);
+    assert(!recorder->has_answer); /* one write is in flight */
     recorder->has_answer = true;
     recorder->answer = what;
     ki_job_wake(&recorder->send);
@@ -120,14 +126,15 @@ static void take_answer(const ki_rest_answer *answer, void *user)
 
 static void hand_in(ki_recorder *recorder, ki_event_answer answer, uint64_t now_ns, bool is_last)
 {
-    ki_event_fate fate = ki_event_sender_answer(&recorder->sender, answer, now_ns, is_last);
-    recorder->is_unreachable = recorder->is_unreachable || (is_last && fate == KI_FATE_NO_ANSWER);
-    finish(recorder, fate);
+    ki_event_outcome outcome = ki_event_sender_answer(&recorder->sender, answer, now_ns, is_last);
+    recorder->is_unreachable = recorder->is_unreachable || (is_last && outcome == KI_OUTCOME_NO_ANSWER);
+    finish(recorder, outcome);
 }
 
 static void send_write(ki_recorder *recorder, uint64_t now_ns, bool is_last)
 {
     const ki_event_sender *sender = &recorder->sender;
+    assert(sender->in_flight && sender->write.event != NULL);
     char name[KI_EVENT_NAME_BYTES];
     ki_error err = {0};
     ki_event_name(&sender->source, &sender->write, name);
@@ -160,6 +167,7 @@ static void take_next(ki_recorder *recorder, uint64_t now_ns)
     if (recorder->sender.write.event != NULL)
         return;
     ki_mutex_lock(&recorder->mu);
+    assert(recorder->ticket == 0);
     ki_list_node *node = ki_list_pop_front(&recorder->queue);
     ki_recorded *event = node == NULL ? NULL : KI_CONTAINER_OF(node, ki_recorded, node);
     recorder->ticket = event == NULL ? 0 : event->ticket;
@@ -179,8 +187,8 @@ static void recorder_fini(ki_recorder *recorder)
     drop_queue(recorder);
     ki_event_sender_fini(&recorder->sender);
     ki_buf_fini(&recorder->body);
-    for (int i = 0; i < KI_FATES; i++)
-        ki_counter_drop(recorder->fates[i]);
+    for (int i = 0; i < KI_OUTCOMES; i++)
+        ki_counter_drop(recorder->outcomes[i]);
     ki_gauge_drop(recorder->queue_depth);
     ki_free(recorder->component);
     ki_free(recorder->instance);
@@ -194,6 +202,7 @@ static bool settle(ki_recorder *recorder, bool is_over, bool was_freed)
 {
     ki_mutex_lock(&recorder->mu);
     bool is_idle = recorder->sender.write.event == NULL, is_empty = ki_list_is_empty(&recorder->queue);
+    assert(is_empty || recorder->is_busy);
     if (is_idle && is_empty && recorder->is_busy && !recorder->is_freed) {
         recorder->is_busy = false;
         ki_client_set_busy(recorder->client, &recorder->alive, false);
@@ -311,19 +320,19 @@ static int init_sender(ki_recorder *recorder, ki_recorder_api api, ki_error *err
 
 static void init_metrics(ki_recorder *recorder)
 {
-    static const char *const results[KI_FATES] = {
-        [KI_FATE_CREATED] = "created",     [KI_FATE_PATCHED] = "patched",
-        [KI_FATE_COUNTED] = "counted",     [KI_FATE_QUEUE_FULL] = "queue_full",
-        [KI_FATE_NO_MEMORY] = "no_memory", [KI_FATE_STOPPED] = "stopped",
-        [KI_FATE_SPAM] = "spam",           [KI_FATE_REFUSED] = "refused",
-        [KI_FATE_NO_ANSWER] = "no_answer",
+    static const char *const results[KI_OUTCOMES] = {
+        [KI_OUTCOME_CREATED] = "created",     [KI_OUTCOME_PATCHED] = "patched",
+        [KI_OUTCOME_COUNTED] = "counted",     [KI_OUTCOME_QUEUE_FULL] = "queue_full",
+        [KI_OUTCOME_NO_MEMORY] = "no_memory", [KI_OUTCOME_STOPPED] = "stopped",
+        [KI_OUTCOME_SPAM] = "spam",           [KI_OUTCOME_REFUSED] = "refused",
+        [KI_OUTCOME_NO_ANSWER] = "no_answer",
     };
     ki_metrics *metrics = recorder->client->metrics;
     ki_str labels[2] = {ki_str_of(recorder->component)};
     recorder->queue_depth = ki_metrics_gauge(metrics, &ki_metric_event_recorder_queued, labels);
-    for (int i = KI_FATE_NONE + 1; i < KI_FATES; i++) {
+    for (int i = KI_OUTCOME_NONE + 1; i < KI_OUTCOMES; i++) {
         labels[1] = ki_str_of(results[i]);
-        recorder->fates[i] = ki_metrics_counter(metrics, &ki_metric_event_recorder_events_total, labels);
+        recorder->outcomes[i] = ki_metrics_counter(metrics, &ki_metric_event_recorder_events_total, labels);
     }
 }
 

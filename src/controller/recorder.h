@@ -26,7 +26,7 @@ struct ki_recorder {
     uint64_t free_timeout_ms;
     char *component;
     char *instance;
-    ki_counter *fates[KI_FATES];
+    ki_counter *outcomes[KI_OUTCOMES];
     ki_gauge *queue_depth;
 
     ki_client_user alive;
@@ -50,7 +50,7 @@ struct ki_recorder {
     uint64_t send_until_ns; /* after the free: when to give up, by the client's clock */
     bool has_answer;
     ki_event_answer answer;
-    uint64_t counts[KI_FATES];
+    uint64_t counts[KI_OUTCOMES];
     uint64_t refreshed;
     uint64_t retries;
 };

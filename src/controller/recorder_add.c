@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public calls: recording, waiting, reading counts. */
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -15,15 +16,18 @@ static int check(const ki_recorder *recorder, const ki_record *record)
     return ki_client_check_process(recorder->client, NULL);
 }
 
-static void count_locked(ki_recorder *recorder, ki_event_fate fate) KI_REQUIRES(recorder->mu)
+static void count_locked(ki_recorder *recorder, ki_event_outcome outcome) KI_REQUIRES(recorder->mu)
 {
-    recorder->counts[fate]++;
-    ki_counter_add(recorder->fates[fate], 1);
+    KI_ASSERT_HELD(recorder->mu);
+    recorder->counts[outcome]++;
+    ki_counter_add(recorder->outcomes[outcome], 1);
 }
 
 /* The time is taken under the lock, so that the names are in the order of the queue. */
 static void push_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(recorder->mu)
 {
+    KI_ASSERT_HELD(recorder->mu);
+    assert(recorder->is_busy && recorder->queued < recorder->queue_max);
     int64_t wall_ns = ki_clock_wall_ns(recorder->client->clock);
     uint64_t number = wall_ns < 0 ? 0 : (uint64_t)wall_ns;
     event->wall_ns = wall_ns;
@@ -34,30 +38,31 @@ static void push_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(r
     ki_job_wake(&recorder->send);
 }
 
-/* Returns KI_FATE_NONE if the event is now in the queue. */
-static ki_event_fate add_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(recorder->mu)
+/* Returns KI_OUTCOME_NONE if the event is now in the queue. */
+static ki_event_outcome add_locked(ki_recorder *recorder, ki_recorded *event) KI_REQUIRES(recorder->mu)
 {
+    KI_ASSERT_HELD(recorder->mu);
     if (recorder->is_freed)
-        return KI_FATE_STOPPED;
+        return KI_OUTCOME_STOPPED;
     if (event == NULL)
-        return KI_FATE_NO_MEMORY;
+        return KI_OUTCOME_NO_MEMORY;
     if (recorder->queued >= recorder->queue_max)
-        return KI_FATE_QUEUE_FULL;
+        return KI_OUTCOME_QUEUE_FULL;
     if (!recorder->is_busy && !ki_client_begin(recorder->client, &recorder->alive))
-        return KI_FATE_STOPPED;
+        return KI_OUTCOME_STOPPED;
     recorder->is_busy = true;
     push_locked(recorder, event);
-    return KI_FATE_NONE;
+    return KI_OUTCOME_NONE;
 }
 
-static int code_of(ki_event_fate fate)
+static int code_of(ki_event_outcome outcome)
 {
-    switch (fate) {
-    case KI_FATE_QUEUE_FULL:
+    switch (outcome) {
+    case KI_OUTCOME_QUEUE_FULL:
         return KI_ERR_TOO_LARGE;
-    case KI_FATE_NO_MEMORY:
+    case KI_OUTCOME_NO_MEMORY:
         return KI_ERR_NO_MEMORY;
-    case KI_FATE_STOPPED:
+    case KI_OUTCOME_STOPPED:
         return KI_ERR_STOPPED;
     default:
         return 0;
@@ -71,19 +76,19 @@ int ki_recorder_record(ki_recorder *recorder, const ki_record *record)
         return rc;
     ki_recorded *event = ki_recorded_new(record, recorder->message_bytes_max);
     ki_mutex_lock(&recorder->mu);
-    ki_event_fate fate = add_locked(recorder, event);
-    if (fate != KI_FATE_NONE)
-        count_locked(recorder, fate);
-    bool is_news = fate == KI_FATE_QUEUE_FULL && !recorder->is_full;
+    ki_event_outcome outcome = add_locked(recorder, event);
+    if (outcome != KI_OUTCOME_NONE)
+        count_locked(recorder, outcome);
+    bool is_news = outcome == KI_OUTCOME_QUEUE_FULL && !recorder->is_full;
     recorder->is_full = recorder->is_full || is_news;
     ki_mutex_unlock(&recorder->mu);
-    if (fate != KI_FATE_NONE)
+    if (outcome != KI_OUTCOME_NONE)
         ki_recorded_unref(event);
     if (is_news)
         ki_log_to(recorder->client->log, KI_LOG_WARNING, "recorder", KI_LOG_NO_FIELDS,
                   "%s: the queue of %zu events is full; more are dropped", recorder->component,
                   recorder->queue_max);
-    return code_of(fate);
+    return code_of(outcome);
 }
 
 /* Most messages fit on the stack. Without memory for a longer one, only its beginning is recorded. */
@@ -155,12 +160,12 @@ int ki_recorder_flush(ki_recorder *recorder, uint64_t timeout_ms)
         return rc;
     ki_mutex_lock(&recorder->mu);
     awaited a = {recorder, recorder->tickets};
-    uint64_t stopped_before = recorder->counts[KI_FATE_STOPPED];
+    uint64_t stopped_before = recorder->counts[KI_OUTCOME_STOPPED];
     ki_mutex_unlock(&recorder->mu);
     if (!ki_client_wait(recorder->client, &(ki_wait){&recorder->mu, is_done, &a, false}, timeout_ms))
         return KI_ERR_TIMEOUT;
     ki_mutex_lock(&recorder->mu);
-    bool is_stopped = recorder->counts[KI_FATE_STOPPED] != stopped_before;
+    bool is_stopped = recorder->counts[KI_OUTCOME_STOPPED] != stopped_before;
     ki_mutex_unlock(&recorder->mu);
     return is_stopped ? KI_ERR_STOPPED : 0;
 }
@@ -175,20 +180,20 @@ void ki_recorder_read_stats(const ki_recorder *recorder, ki_recorder_stats *out_
     ki_recorder *mine = (ki_recorder *)recorder; /* only its mutex is changed */
     ki_mutex_lock(&mine->mu);
     const uint64_t *counts = mine->counts;
-    *out_stats = (ki_recorder_stats){.created = counts[KI_FATE_CREATED],
-                                     .patched = counts[KI_FATE_PATCHED],
-                                     .counted = counts[KI_FATE_COUNTED],
-                                     .dropped_queue_full = counts[KI_FATE_QUEUE_FULL],
-                                     .dropped_no_memory = counts[KI_FATE_NO_MEMORY],
-                                     .dropped_spam = counts[KI_FATE_SPAM],
-                                     .dropped_refused = counts[KI_FATE_REFUSED],
-                                     .dropped_no_answer = counts[KI_FATE_NO_ANSWER],
-                                     .dropped_stopped = counts[KI_FATE_STOPPED],
+    *out_stats = (ki_recorder_stats){.created = counts[KI_OUTCOME_CREATED],
+                                     .patched = counts[KI_OUTCOME_PATCHED],
+                                     .counted = counts[KI_OUTCOME_COUNTED],
+                                     .dropped_queue_full = counts[KI_OUTCOME_QUEUE_FULL],
+                                     .dropped_no_memory = counts[KI_OUTCOME_NO_MEMORY],
+                                     .dropped_spam = counts[KI_OUTCOME_SPAM],
+                                     .dropped_refused = counts[KI_OUTCOME_REFUSED],
+                                     .dropped_no_answer = counts[KI_OUTCOME_NO_ANSWER],
+                                     .dropped_stopped = counts[KI_OUTCOME_STOPPED],
                                      .queued = mine->queued,
                                      .refreshed = mine->refreshed,
                                      .retries = mine->retries};
     out_stats->recorded = mine->queued;
-    for (int i = KI_FATE_NONE + 1; i < KI_FATES; i++)
+    for (int i = KI_OUTCOME_NONE + 1; i < KI_OUTCOMES; i++)
         out_stats->recorded += counts[i];
     ki_mutex_unlock(&mine->mu);
 }

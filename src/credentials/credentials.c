@@ -66,11 +66,12 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
                        credentials->config.user != NULL ? credentials->config.user : "");
     if (rc < 0)
         return ki_fail_no_memory(err);
+    assert(rc == 0 || rc == 1); /* whether the token has changed */
     credentials->generation += (uint64_t)rc;
     return 0;
 }
 
-#define WAY_OUT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
+#define PLAINTEXT_HINT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
 
 /* Logs this only once. */
 static void withhold(ki_credentials *credentials)
@@ -80,7 +81,7 @@ static void withhold(ki_credentials *credentials)
     if (!credentials->was_logged)
         ki_log(KI_LOG_WARNING, "credentials", KI_LOG_NO_FIELDS,
                "credentials are withheld: the address of the server begins with http://, so anyone on the "
-               "network could read them (" WAY_OUT ")");
+               "network could read them (" PLAINTEXT_HINT ")");
     credentials->was_logged = true;
 }
 
@@ -131,6 +132,7 @@ static int add_waiter(ki_credentials *credentials, ki_job *job, ki_error *err)
         return ki_fail_no_memory(err);
     waiter->job = job;
     ki_list_push_back(&credentials->waiters, &waiter->node);
+    assert(find_waiter(credentials, job) == waiter);
     return 1;
 }
 
@@ -388,7 +390,7 @@ static ki_identity identity_of(const ki_credentials *credentials)
 const char *ki_credentials_withheld(const ki_credentials *credentials)
 {
     return credentials->is_withheld
-               ? "no credentials were sent, because its address begins with http:// (" WAY_OUT ")"
+               ? "no credentials were sent, because its address begins with http:// (" PLAINTEXT_HINT ")"
                : NULL;
 }
 

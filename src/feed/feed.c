@@ -133,7 +133,7 @@ ki_feed *ki_feed_new(ki_client *client, const ki_resource *resource, const ki_fe
     return feed;
 }
 
-/* ---- running and going -------------------------------------------------------------------------------- */
+/* ---- running and freeing ------------------------------------------------------------------------------ */
 
 void ki_feed_destroy(ki_feed *feed)
 {

@@ -225,7 +225,7 @@ static int wait_for_room(ki_feed *feed)
 /* A stop drops this change. The version is not raised, so the next watch delivers the change again. But only
  * another list can repeat the end of a list or a reset, so a list is owed.
  */
-static void owe_list(ki_feed *feed, const ki_change *change)
+static void require_list(ki_feed *feed, const ki_change *change)
 {
     KI_ASSERT_ON(feed->life.client->io);
     ki_mutex_lock(&feed->life.mu);
@@ -240,7 +240,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
 {
     ki_feed *feed = ki_feed_of(user);
     if (!feed->life.may_deliver) {
-        owe_list(feed, change);
+        require_list(feed, change);
         return 0;
     }
     ki_resource_version version = {0};

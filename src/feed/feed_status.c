@@ -57,10 +57,10 @@ void ki_feed_read_status(const ki_feed *feed, ki_informer_status *out_status)
 /* ---- waiting ------------------------------------------------------------------------------------------- */
 
 /* A wait also ends when its condition can no longer become true. */
-static bool is_synced_or_in_vain(void *user)
+static bool is_synced_or_cannot_succeed(void *user)
 {
     const ki_feed *feed = user;
-    return ki_feed_has_synced(feed) || ki_life_is_in_vain_locked(&feed->life);
+    return ki_feed_has_synced(feed) || ki_life_cannot_succeed_locked(&feed->life);
 }
 
 static int fail_waiting(ki_feed *feed, int code, ki_error *err)
@@ -81,7 +81,7 @@ int ki_feed_wait_for_sync(ki_feed *feed, uint64_t timeout_ms, ki_error *err)
     int rc = ki_life_begin_wait(&feed->life, err);
     if (rc < 0)
         return rc;
-    bool is_over = ki_life_wait(&feed->life, is_synced_or_in_vain, feed, timeout_ms);
+    bool is_over = ki_life_wait(&feed->life, is_synced_or_cannot_succeed, feed, timeout_ms);
     if (!ki_feed_has_synced(feed))
         rc = fail_waiting(feed, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
     ki_life_end_wait(&feed->life);

@@ -277,7 +277,7 @@ static void merge_some(ki_backlog *backlog, size_t steps)
     }
 }
 
-/* ---- coming and going ---------------------------------------------------------------------------------- */
+/* ---- adding and taking --------------------------------------------------------------------------------- */
 
 static void begin_coalescing(ki_backlog *backlog)
 {

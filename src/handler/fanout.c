@@ -30,7 +30,7 @@ static ki_subscriber *next_of(const ki_fanout *fanout, ki_list_node *node, ki_au
     for (ki_subscriber *s = next_of((fanout), ki_list_first(&(fanout)->subscribers), (audience)); s != NULL; \
          s = next_of((fanout), ki_list_next(&(fanout)->subscribers, &s->node), (audience)))
 
-/* ---- coming and going ------------------------------------------------------------------------------ */
+/* ---- adding and removing listeners ----------------------------------------------------------------- */
 
 /* The objects of the store, with a reference to each. */
 typedef struct snapshot {

@@ -67,7 +67,7 @@ void ki_listener_drop_rest(ki_listener *listener)
     ki_backlog_clear(&rest);
 }
 
-/* ---- what dispatch brings ------------------------------------------------------------------------------ */
+/* ---- pushes from dispatch ------------------------------------------------------------------------------ */
 
 void ki_listener_begin(ki_listener *listener, ki_object_list *objects, size_t bytes)
 {

@@ -119,7 +119,7 @@ ki_informer *ki_informer_new(ki_client *client, const ki_resource *resource,
     return informer;
 }
 
-/* ---- running and going ------------------------------------------------------------------------------- */
+/* ---- running and freeing ----------------------------------------------------------------------------- */
 
 /* A function to call when no other callback of the informer can be called any more. */
 typedef struct release {

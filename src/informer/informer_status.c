@@ -86,12 +86,12 @@ static bool reaches(const ki_resource_version *version, ki_str wanted)
     return order >= 0;
 }
 
-static bool is_met_or_in_vain(void *user)
+static bool is_met_or_cannot_succeed(void *user)
 {
     waiter *w = user;
     const ki_informer *informer = w->informer;
     w->is_met = informer->life.is_synced && reaches(&informer->life.version, w->version);
-    return w->is_met || informer->is_abandoned || ki_life_is_in_vain_locked(&informer->life);
+    return w->is_met || informer->is_abandoned || ki_life_cannot_succeed_locked(&informer->life);
 }
 
 /* For example "pods: version 99999 did not arrive in time: WATCHING at 103", or "pods: the first list did not
@@ -121,7 +121,7 @@ static int wait_for(waiter *w, uint64_t timeout_ms, ki_error *err)
     int rc = ki_life_begin_wait(&informer->life, err);
     if (rc < 0)
         return rc;
-    bool is_over = ki_life_wait(&informer->life, is_met_or_in_vain, w, timeout_ms);
+    bool is_over = ki_life_wait(&informer->life, is_met_or_cannot_succeed, w, timeout_ms);
     rc = w->is_met ? 0 : fail_waiting(w, is_over ? KI_ERR_STOPPED : KI_ERR_TIMEOUT, err);
     ki_life_end_wait(&informer->life);
     return rc;

@@ -4,7 +4,7 @@
 #include "informer/registration.h"
 #include "util/error.h"
 
-/* ---- going ------------------------------------------------------------------------------------------- */
+/* ---- leaving ----------------------------------------------------------------------------------------- */
 
 /* Does not free the backlog, because that would make dispatch wait too long for the lock. */
 static void remove_locked(ki_informer *informer, ki_registration *registration) KI_REQUIRES(informer->life.mu)
@@ -110,21 +110,21 @@ int ki_registration_remove_and_wait(ki_registration *registration)
     return 0;
 }
 
-static bool is_synced_or_in_vain(void *user)
+static bool is_synced_or_cannot_succeed(void *user)
 {
     sought *s = user;
     const ki_informer *informer = s->informer;
     const ki_registration *registration = find_locked(s);
     s->has_synced = ki_registration_has_synced(registration);
     return s->has_synced || registration == NULL || registration->is_removed ||
-           ki_life_is_in_vain_locked(&informer->life);
+           ki_life_cannot_succeed_locked(&informer->life);
 }
 
 static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)
 {
     ki_informer *informer = s->informer;
     const char *plural = informer->life.resource->plural;
-    bool is_over = ki_life_wait(&informer->life, is_synced_or_in_vain, s, timeout_ms);
+    bool is_over = ki_life_wait(&informer->life, is_synced_or_cannot_succeed, s, timeout_ms);
     if (s->has_synced)
         return 0;
     if (!ki_informer_has_synced(informer)) /* report why the informer is not synced */

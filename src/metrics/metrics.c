@@ -158,6 +158,7 @@ static size_t cell_bytes(const ki_metric_desc *desc)
 
 static void init_cell(const ki_metric_desc *desc, void *cell)
 {
+    assert((uintptr_t)cell % KI_METRIC_LINE_BYTES == 0);
     if (desc->type == KI_METRIC_COUNTER) {
         atomic_init(&((ki_counter *)cell)->value, 0);
     } else if (desc->type == KI_METRIC_GAUGE) {
@@ -211,6 +212,7 @@ static ki_metric_child *child_locked(ki_metrics *metrics, const ki_metric_desc *
         ki_metric_set_insert(&family->children, &child->node);
     }
     child->uses++;
+    assert(child->uses > 0 && child->family == family);
     return child;
 }
 
@@ -241,7 +243,7 @@ static void drop_cell(void *cell)
     ki_metric_child *child = ki_metric_child_of(cell);
     ki_metrics *metrics = child->family->metrics;
     ki_mutex_lock(&metrics->mu);
-    assert(child->uses > 0);
+    assert(child->uses > 0 && ki_metric_set_find(&child->family->children, child->node.key) == &child->node);
     int is_last = --child->uses == 0;
     if (is_last)
         ki_metric_set_remove(&child->family->children, &child->node);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "metrics/prometheus.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ---- numbers ------------------------------------------------------------------------------------------- */
@@ -31,6 +32,7 @@ static decimal decimal_of(uint64_t value, unsigned decimals)
     decimal d = {.count = count - zeros, .exponent = count - 1 - (int)decimals};
     for (int i = 0; i < d.count; i++)
         d.digits[i] = backwards[count - 1 - i];
+    assert(count <= DIGITS_MAX && d.digits[0] != '0' && d.digits[d.count - 1] != '0');
     return d;
 }
 
@@ -62,6 +64,7 @@ static size_t put_with_exponent(const decimal *d, char *out)
         out[at++] = d->digits[i];
     }
     int magnitude = d->exponent < 0 ? -d->exponent : d->exponent;
+    assert(magnitude < 100);
     out[at++] = 'e';
     out[at++] = d->exponent < 0 ? '-' : '+';
     out[at++] = (char)('0' + magnitude / 10);
@@ -164,6 +167,7 @@ static void put_escaped(writer *w, ki_str text, int escape_quotes)
         else
             put(w, (ki_str){text.ptr, length});
         size_t taken = length == 0 ? 1 : length;
+        assert(taken <= text.len);
         text = (ki_str){text.ptr + taken, text.len - taken};
     }
 }
@@ -214,6 +218,7 @@ static void put_number(writer *w, uint64_t value, unsigned decimals)
 static void put_counter(writer *w, ki_metric_child *child)
 {
     const ki_counter *counter = ki_metric_cell(child);
+    assert(child->family->desc->type == KI_METRIC_COUNTER);
     put_head(w, child, (ki_str){0}, (ki_str){0});
     put_number(w, atomic_load_explicit(&counter->value, memory_order_relaxed), child->family->desc->unit);
 }
@@ -221,6 +226,7 @@ static void put_counter(writer *w, ki_metric_child *child)
 static void put_gauge(writer *w, ki_metric_child *child)
 {
     const ki_gauge *gauge = ki_metric_cell(child);
+    assert(child->family->desc->type == KI_METRIC_GAUGE);
     int64_t value = gauge->read != NULL ? gauge->read(gauge->user)
                                         : atomic_load_explicit(&gauge->value, memory_order_relaxed);
     put_head(w, child, (ki_str){0}, (ki_str){0});
@@ -242,6 +248,7 @@ static void put_histogram(writer *w, ki_metric_child *child)
     unsigned decimals = child->family->desc->unit;
     uint64_t sum = atomic_load_explicit(&histogram->sum, memory_order_relaxed);
     uint64_t count = 0;
+    assert(child->family->desc->type == KI_METRIC_HISTOGRAM && bounds == child->family->desc->bounds);
     for (size_t i = 0; i <= bounds->count; i++) {
         char bound[KI_PROMETHEUS_NUMBER_BYTES];
         ki_str le = KI_STR("+Inf");

@@ -289,7 +289,7 @@ static void explain_error(ki_answer *answer, ki_failure *failure)
     ki_status_fini(&status);
 }
 
-void ki_answer_blame_proxy(ki_answer *answer)
+void ki_answer_fail_in_proxy(ki_answer *answer)
 {
     answer->is_proxys = 1;
 }

@@ -100,7 +100,7 @@ void ki_answer_fini(ki_answer *answer);
 void ki_answer_begin(ki_answer *answer, ki_answer_kind kind, const ki_list_options *options);
 
 /* The proxy, not the server, has caused the failure that is about to end the answer. */
-void ki_answer_blame_proxy(ki_answer *answer);
+void ki_answer_fail_in_proxy(ki_answer *answer);
 
 /* Closes the answer and cancels the request. A closed answer is allowed. */
 void ki_answer_cancel(ki_answer *answer);

@@ -33,7 +33,7 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
 {
     ki_answer_set_data(user, NULL);
     if (ki_transfer_is_proxys(transfer))
-        ki_answer_blame_proxy(user);
+        ki_answer_fail_in_proxy(user);
     ki_answer_end(user, reason, message);
 }
 

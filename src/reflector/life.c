@@ -330,7 +330,7 @@ bool ki_life_was_started(ki_life *life)
     return was_started;
 }
 
-bool ki_life_is_in_vain_locked(const ki_life *life)
+bool ki_life_cannot_succeed_locked(const ki_life *life)
 {
     KI_ASSERT_HELD(life->mu);
     return !life->was_started || life->stop_is_asked || life->client->is_closing;
@@ -470,7 +470,7 @@ static void run_io(ki_job *job)
     assert(ki_job_is_current(job));
     requests taken = take_requests(life);
     if (taken.is_list_owed)
-        ki_reflector_owe_list(&life->reflector);
+        ki_reflector_require_list(&life->reflector);
     if (taken.stage == KI_STAGE_HALTING) {
         ki_reflector_halt(&life->reflector);
         if (life->kind->halt != NULL)

@@ -143,7 +143,7 @@ bool ki_life_is_foreign(const ki_life *life);
 bool ki_life_was_started(ki_life *life) KI_EXCLUDES(life->mu);
 
 /* For the condition of a wait, under mu: whether the condition can no longer become true. */
-bool ki_life_is_in_vain_locked(const ki_life *life);
+bool ki_life_cannot_succeed_locked(const ki_life *life);
 
 /* Enclose a wait in begin and end, since a callback that runs meanwhile may free the life and the client.
  * ki_life_begin_wait() returns 0, or KI_ERR_FORKED or KI_ERR_WOULD_DEADLOCK; then do not call end.

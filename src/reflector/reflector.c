@@ -428,7 +428,7 @@ void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *vers
     leave(reflector, KI_ANSWER_OUTSIDE);
 }
 
-void ki_reflector_owe_list(ki_reflector *reflector)
+void ki_reflector_require_list(ki_reflector *reflector)
 {
     assert(reflector != NULL);
     reflector->owes_list = 1;

@@ -97,8 +97,7 @@ typedef struct ki_watch_attempt {
     uint64_t item_ns;     /* when the last item of its list arrived; before that, when the request was sent */
     int was_heard;        /* a head or bytes have arrived, and not of an error */
     int has_news;         /* it has brought something newer than the version it began with */
-    int has_fruit;        /* it has brought an event or a bookmark, apart from the list it may have begun
-                           * with */
+    int has_result;       /* an event or a bookmark has arrived, apart from the list it may have begun with */
     int was_paused;       /* paused since it began, or since its list ended: send times are unknown */
     int is_unproven;      /* begun after a failure: the server may have another history */
 } ki_watch_attempt;
@@ -219,7 +218,7 @@ void ki_reflector_fini(ki_reflector *reflector);
 void ki_reflector_begin(ki_reflector *reflector, const ki_resource_version *version);
 
 /* Call it before ki_reflector_begin() to begin with a list in any case. */
-void ki_reflector_owe_list(ki_reflector *reflector);
+void ki_reflector_require_list(ki_reflector *reflector);
 
 /* Cancels all requests. The phase is STOPPED then; ki_reflector_begin() may follow. */
 void ki_reflector_halt(ki_reflector *reflector);

@@ -112,7 +112,7 @@ void ki_reflector_init_poll(ki_reflector *reflector);
 int ki_reflector_is_polling(const ki_reflector *reflector);
 
 /* The watch has brought an event or a bookmark. */
-void ki_reflector_note_fruit(ki_reflector *reflector);
+void ki_reflector_note_result(ki_reflector *reflector);
 
 /* A watch has ended, with `failure` or normally. Call it before you choose the next step. */
 void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure);

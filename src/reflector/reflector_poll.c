@@ -34,10 +34,10 @@ int ki_reflector_is_polling(const ki_reflector *reflector)
     return is_due(reflector) && !reflector->poll.has_failed;
 }
 
-void ki_reflector_note_fruit(ki_reflector *reflector)
+void ki_reflector_note_result(ki_reflector *reflector)
 {
     assert(reflector != NULL);
-    reflector->watch.has_fruit = 1;
+    reflector->watch.has_result = 1;
     reflector->poll.fruitless = 0;
     reflector->poll.items = UNKNOWN;
     if (reflector->report.reason == KI_REASON_POLLING)
@@ -50,7 +50,7 @@ static int counts(const ki_reflector *reflector, ki_reason reason)
 {
     if (reason == KI_REASON_TOO_MANY_REQUESTS || ki_reason_is_before_sending(reason))
         return 0;
-    return reflector->answer.is_sent && !reflector->watch.has_fruit;
+    return reflector->answer.is_sent && !reflector->watch.has_result;
 }
 
 void ki_reflector_count_watch(ki_reflector *reflector, const ki_failure *failure)

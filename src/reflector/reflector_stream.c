@@ -49,7 +49,7 @@ void ki_reflector_begin_stream(ki_reflector *reflector)
     ki_reflector_send_watch(reflector, &options);
 }
 
-/* ---- what comes ------------------------------------------------------------------------------------ */
+/* ---- responses ------------------------------------------------------------------------------------- */
 
 /* The list has ended; the response continues as a watch. */
 static void take_end(ki_reflector *reflector, ki_str version)

@@ -87,7 +87,7 @@ static void advance(ki_reflector *reflector, const ki_resource_version *version)
     reflector->watch.has_news = 1;
     reflector->has_expired = 0;
     ki_reflector_note_success(reflector);
-    ki_reflector_note_fruit(reflector);
+    ki_reflector_note_result(reflector);
 }
 
 /* Handles an invalid event, which may have been a change. */
@@ -178,7 +178,7 @@ static void take_bookmark(ki_reflector *reflector, ki_str text)
         if (!ki_resource_version_is_newer(&reflector->version, &version)) { /* otherwise the bookmark is
                                                                              * old */
             ki_reflector_note_success(reflector);
-            ki_reflector_note_fruit(reflector);
+            ki_reflector_note_result(reflector);
         }
         advance(reflector, &version);
     }

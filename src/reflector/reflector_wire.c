@@ -89,7 +89,7 @@ static void log_turn(const ki_reflector *reflector, ki_log_level level, const ch
            message);
 }
 
-/* ---- what comes ------------------------------------------------------------------------------------ */
+/* ---- responses ------------------------------------------------------------------------------------- */
 
 void ki_reflector_wire_heard(ki_reflector *reflector, ki_answer *answer)
 {

@@ -25,7 +25,7 @@ typedef struct watch {
     char key[];
 } watch;
 
-/* ---- making and freeing ------------------------------------------------------------------------------ */
+/* ---- adding and removing ----------------------------------------------------------------------------- */
 
 ki_mutation_mode ki_mutation_detector_mode_from_environment(void)
 {
@@ -149,7 +149,7 @@ size_t ki_mutation_detector_check(ki_mutation_detector *detector)
     return changed;
 }
 
-/* ---- coming and going -------------------------------------------------------------------------------- */
+/* ---- making and freeing ------------------------------------------------------------------------------ */
 
 static uint64_t hash_pointer(const ki_mutation_detector *detector, const ki_object *object)
 {

@@ -11,10 +11,10 @@
  * before it begins. It begins after a number of hand-overs, when half of `bytes_max` is reached, or when the
  * writer is idle. The writer does not wait for the end of the period, but polls. Memory that is handed over
  * meanwhile is collected for the next period. So a reader that stays in a section only delays the freeing of
- * memory, until bytes_max is reached. Then there is no room, and the writer tries again later.
+ * memory, until bytes_max is reached. Then the writer must wait, and tries again later.
  *
- * Handing over never fails. The store's own blocks contain a link for a chain. Objects have no room for a
- * link, so references to them go into an array, in which room can be reserved.
+ * Handing over never fails. The store's own blocks contain a link for a chain. Objects have no such link,
+ * so references to them go into an array, in which a place can be reserved.
  */
 #ifndef KI_STORE_RECLAIM_H
 #define KI_STORE_RECLAIM_H
@@ -71,11 +71,11 @@ void ki_reclaim_fini(ki_reclaim *reclaim);
 /* The same without waiting: there are no readers any more. */
 void ki_reclaim_fini_unread(ki_reclaim *reclaim);
 
-/* Reserves room for one more object. Returns 0 or KI_ERR_NO_MEMORY. */
+/* Reserves a place for one more object. Returns 0 or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_reclaim_reserve(ki_reclaim *reclaim);
 
 /* Take the reference to an object; a block of `bytes` from ki_malloc(); and a block from ki_huge_pages_new().
- * If there is neither room nor memory for an object, the call waits for readers. */
+ * If no place is free for an object, and no memory can be allocated, the call waits for readers. */
 void ki_reclaim_object(ki_reclaim *reclaim, ki_object *object);
 void ki_reclaim_block(ki_reclaim *reclaim, ki_retired *block, size_t bytes);
 void ki_reclaim_large(ki_reclaim *reclaim, ki_retired *block, size_t bytes);
@@ -93,8 +93,8 @@ void ki_reclaim_settle(ki_reclaim *reclaim);
 /* The same, even if little was collected. Returns whether nothing is left. */
 bool ki_reclaim_poll(ki_reclaim *reclaim);
 
-/* Whether the writer may continue: `bytes_max` is not reached, and there is room for one more object. Tries
- * to make room, and lets other threads run for that, but does not wait for them. */
+/* Whether the writer may continue: `bytes_max` is not reached, and there is a place for one more object.
+ * Tries to free memory, and lets other threads run for that, but does not wait for them. */
 bool ki_reclaim_has_room(ki_reclaim *reclaim);
 
 /* Waits for readers if any memory waits for them, and frees it. Never call it inside a read section. */

@@ -14,8 +14,8 @@
  * write it.
  *
  * Readers delay only a writer of the same store, and only when the memory that waits for them has reached its
- * limit. Writers on shared threads, io or dispatch, check whether there is room and try again later; the
- * public calls wait.
+ * limit. Writers on shared threads, io or dispatch, check whether the limit is reached, and then try again
+ * later; the public calls wait.
  *
  * Readers without a lock use only `keyer` and `content`. These are not on a cache line that the writer or the
  * locks change.
@@ -71,7 +71,7 @@ KI_NODISCARD int ki_store_visit_index_paths(ki_store *store, int (*visit)(const 
 void ki_store_seal(ki_store *store, const ki_log_sink *log);
 
 /* A batch: calls that take `mu` (list, keys and so on) see everything between begin and end as one change.
- * Never begin one inside a read section. Does not check for room. */
+ * Never begin one inside a read section. Does not check the limit. */
 void ki_store_batch_begin(ki_store *store) KI_ACQUIRE(store->write_mu) KI_ACQUIRE(store->mu);
 void ki_store_batch_end(ki_store *store) KI_RELEASE(store->mu) KI_RELEASE(store->write_mu);
 
@@ -86,7 +86,7 @@ KI_NODISCARD int ki_store_batch_remove(ki_store *store, ki_str key, ki_object **
 /* The same in steps, for a caller that must see the stored object first. When the caller no longer needs the
  * replaced or removed object, ki_place.object, it passes it to ki_store_batch_let_go(), unless the same
  * object was put again. The caller calls ki_store_batch_reserve() before a remove;
- * a put reserves room itself. */
+ * a put reserves a place itself. */
 KI_NODISCARD int ki_store_batch_reserve(ki_store *store) KI_REQUIRES(store->write_mu);
 ki_place ki_store_batch_seek(ki_store *store, ki_str key, uint64_t hash) KI_REQUIRES(store->mu);
 KI_NODISCARD int ki_store_batch_put_at(ki_store *store, const ki_object *object, const ki_place *place)

@@ -93,7 +93,7 @@ void ki_workqueue_free(ki_workqueue *queue)
     ki_free(queue);
 }
 
-/* ---- looking at it ------------------------------------------------------------------------------------- */
+/* ---- statistics ---------------------------------------------------------------------------------------- */
 
 int ki_workqueue_fd(ki_workqueue *queue, ki_error *err)
 {

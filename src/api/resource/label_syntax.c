@@ -43,6 +43,7 @@ static const char *prefix_fault(ki_str prefix, size_t *out_at)
             return "a lower-case letter, digit, '-' or '.'";
         }
     }
+    assert(prefix.len <= KI_LABEL_PREFIX_BYTES_MAX);
     *out_at = 0;
     return prefix.len == 0 ? "a prefix before the '/'" : NULL;
 }
@@ -63,6 +64,7 @@ const char *ki_label_key_fault(ki_str key, size_t *out_at)
         return "a letter or digit";
     const char *fault = name_fault((ki_str){key.ptr + name_at, key.len - name_at}, out_at);
     *out_at += name_at;
+    assert(fault == NULL || *out_at < key.len);
     return fault;
 }
 

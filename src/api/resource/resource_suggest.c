@@ -52,6 +52,7 @@ static unsigned distance_to_name(ki_str typed, ki_str name)
 
 static unsigned distance_to_resource(ki_str typed, size_t index)
 {
+    assert(index < ki_resource_count);
     unsigned distance = distance_to_name(typed, ki_str_of(ki_resources[index].plural));
     distance = least(distance, distance_to_name(typed, ki_str_of(ki_resources[index].kind)));
     for (const char *const *each = ki_resource_short_name_lists[index]; *each != NULL; each++)
@@ -61,6 +62,7 @@ static unsigned distance_to_resource(ki_str typed, size_t index)
 
 static int has_version_of(const size_t *chosen, size_t count, const ki_resource *resource)
 {
+    assert(count < SUGGESTIONS_MAX); /* there is a place for one more */
     for (size_t i = 0; i < count; i++) {
         const ki_resource *other = &ki_resources[chosen[i]];
         if (strcmp(other->plural, resource->plural) == 0 && strcmp(other->group, resource->group) == 0)
@@ -89,6 +91,7 @@ static size_t choose(ki_str typed, size_t chosen[SUGGESTIONS_MAX])
             !has_version_of(chosen, count, &ki_resources[index]))
             chosen[count++] = index;
     }
+    assert(count == 0 || best <= limit);
     return count;
 }
 
@@ -108,6 +111,7 @@ int ki_resource_fail_unknown(ki_error *err, ki_str name)
                                near->group[0] != 0 ? "." : "", near->group, i + 1 == count ? "?" : "");
         assert(written > 0);
         length = length + (size_t)written < sizeof(list) ? length + (size_t)written : sizeof(list) - 1;
+        assert(list[length] == 0);
     }
     ki_str shown = {name.ptr, name.len < SHOWN_BYTES_MAX ? name.len : SHOWN_BYTES_MAX};
     return ki_fail(err, KI_ERR_RESOURCE, "no such resource: \"%.*s\"%s", KI_STR_ARGS(shown), list);

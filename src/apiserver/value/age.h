@@ -10,7 +10,7 @@
 
 #include <kinformer/common.h>
 
-enum { KI_AS_AGE_BYTES = 32 };
+enum { KI_AS_AGE_BYTES = 48 };
 
 /* "78s", "3m5s", "5h10m", "3d4h", "2y30d". */
 void ki_as_duration_write(int64_t seconds, char out[KI_AS_AGE_BYTES]);

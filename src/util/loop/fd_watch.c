@@ -51,7 +51,7 @@ static int enter_epoll(const ki_loop *loop, const ki_fd_watch *watch, int fd, st
 static void forget_locked(ki_loop *loop, ki_fd_watch *watch)
 {
     if (watch->fd >= 0 && !leave_epoll(loop, watch->fd))
-        watch->may_be_reported = loop->may_have_strays = 1;
+        watch->may_be_reported = loop->may_have_stuck = 1;
     set_armed_locked(loop, watch, 0);
     watch->fd = -1;
     watch->ready = 0;
@@ -66,7 +66,7 @@ void ki_fd_watch_fini(ki_fd_watch *watch)
     ki_mutex_lock(&loop->mu);
     forget_locked(loop, watch);
     if (watch->may_be_reported)
-        loop->may_have_strays = 0; /* such a watch only ends when the epoll is closed */
+        loop->may_have_stuck = 0; /* such a watch only ends when the epoll is closed */
     ki_mutex_unlock(&loop->mu);
     ki_job_fini(&watch->job);
 }
@@ -113,7 +113,7 @@ void ki_fd_watch_collect_locked(ki_loop *loop)
 {
     KI_ASSERT_HELD(loop->mu);
     struct epoll_event events[EVENTS_AT_A_TIME];
-    if (loop->armed_count == 0 && !loop->may_have_strays)
+    if (loop->armed_count == 0 && !loop->may_have_stuck)
         return;
     int count = epoll_wait(loop->wake_fd.epoll_fd, events, EVENTS_AT_A_TIME, 0);
     for (int i = 0; i < count; i++) {

@@ -85,7 +85,7 @@ struct ki_loop {
     int is_roused;         /* that thread has to return from ki_loop_wait() */
     int has_timer_thread;  /* one of the waiting threads waits only until the first timer */
     size_t armed_count;    /* the number of armed ki_fd_watch */
-    int may_have_strays;   /* a watch may be stuck in the epoll: its events must be fetched */
+    int may_have_stuck;    /* a watch may be stuck in the epoll: its events must be fetched */
     int is_attended;       /* a thread runs jobs, and will look at the queue before the descriptor matters */
     unsigned runs;         /* the number of runs since descriptors were polled */
     uint64_t until_ns;     /* when the budget of the current step ends; UINT64_MAX if it has none */

@@ -121,7 +121,7 @@ void reflector_run_start(reflector_run *run, const char *version)
 void reflector_run_start_listing(reflector_run *run, const char *version)
 {
     init_reflector(run);
-    ki_reflector_owe_list(&run->reflector);
+    ki_reflector_require_list(&run->reflector);
     reflector_run_restart(run, version);
 }
 

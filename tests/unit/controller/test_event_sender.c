@@ -26,12 +26,12 @@ static void end(void)
     ki_event_sender_fini(&sender);
 }
 
-static ki_event_fate take(const char *pod)
+static ki_event_outcome take(const char *pod)
 {
     ki_recorded *event = event_make(pod, "R", "m", ++wall_ns);
-    ki_event_fate fate = ki_event_sender_take(&sender, event, now_ns, wall_ns);
+    ki_event_outcome outcome = ki_event_sender_take(&sender, event, now_ns, wall_ns);
     ki_recorded_unref(event);
-    return fate;
+    return outcome;
 }
 
 static bool step(void)
@@ -39,16 +39,16 @@ static bool step(void)
     return ki_event_sender_step(&sender, now_ns, false);
 }
 
-static ki_event_fate answer(ki_event_answer what)
+static ki_event_outcome answer(ki_event_answer what)
 {
     return ki_event_sender_answer(&sender, what, now_ns, false);
 }
 
-static ki_event_fate send_one(const char *pod)
+static ki_event_outcome send_one(const char *pod)
 {
-    ki_event_fate fate = take(pod);
-    if (fate != KI_FATE_NONE)
-        return fate;
+    ki_event_outcome outcome = take(pod);
+    if (outcome != KI_OUTCOME_NONE)
+        return outcome;
     assert_true(step());
     return answer(KI_ANSWER_DONE);
 }
@@ -58,13 +58,13 @@ static void one_write_is_in_flight_at_a_time(void **state)
     (void)state;
     begin(KI_RECORDER_CORE_V1);
     assert_false(step());
-    assert_int_equal(take("web"), KI_FATE_NONE);
+    assert_int_equal(take("web"), KI_OUTCOME_NONE);
     assert_true(step());
     assert_false(step());
     assert_int_equal(ki_event_sender_next_ns(&sender), UINT64_MAX);
-    assert_int_equal(answer(KI_ANSWER_DONE), KI_FATE_CREATED);
+    assert_int_equal(answer(KI_ANSWER_DONE), KI_OUTCOME_CREATED);
     assert_null(sender.write.event);
-    assert_int_equal(send_one("web"), KI_FATE_PATCHED);
+    assert_int_equal(send_one("web"), KI_OUTCOME_PATCHED);
     end();
 }
 
@@ -72,17 +72,17 @@ static void a_patch_of_a_lost_event_becomes_a_create(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
-    assert_int_equal(send_one("web"), KI_FATE_CREATED);
-    assert_int_equal(take("web"), KI_FATE_NONE);
+    assert_int_equal(send_one("web"), KI_OUTCOME_CREATED);
+    assert_int_equal(take("web"), KI_OUTCOME_NONE);
     assert_true(step());
     assert_true(sender.write.is_patch);
-    assert_int_equal(answer(KI_ANSWER_NOT_FOUND), KI_FATE_NONE);
+    assert_int_equal(answer(KI_ANSWER_NOT_FOUND), KI_OUTCOME_NONE);
     assert_true(ki_event_sender_next_ns(&sender) <= now_ns);
     assert_true(step());
     assert_false(sender.write.is_patch);
     assert_int_equal(sender.write.number, 101); /* with the same name */
     assert_int_equal(sender.write.count, 2);
-    assert_int_equal(answer(KI_ANSWER_DONE), KI_FATE_CREATED);
+    assert_int_equal(answer(KI_ANSWER_DONE), KI_OUTCOME_CREATED);
     assert_int_equal(sender.retries, 0);
     end();
 }
@@ -94,9 +94,9 @@ static void refused_events_are_dropped(void **state)
     static const ki_event_answer refusals[] = {KI_ANSWER_REFUSED, KI_ANSWER_NOT_FOUND, KI_ANSWER_EXISTS};
     static const char *const pods[] = {"a", "b", "c"};
     for (size_t i = 0; i < 3; i++) {
-        assert_int_equal(take(pods[i]), KI_FATE_NONE);
+        assert_int_equal(take(pods[i]), KI_OUTCOME_NONE);
         assert_true(step());
-        assert_int_equal(answer(refusals[i]), KI_FATE_REFUSED);
+        assert_int_equal(answer(refusals[i]), KI_OUTCOME_REFUSED);
         assert_null(sender.write.event);
     }
     end();
@@ -106,10 +106,10 @@ static void without_a_response_an_event_is_sent_twelve_times(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
-    assert_int_equal(take("web"), KI_FATE_NONE);
+    assert_int_equal(take("web"), KI_OUTCOME_NONE);
     for (int tries = 1; tries <= 11; tries++) {
         assert_true(step());
-        assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NONE);
+        assert_int_equal(answer(KI_ANSWER_NONE), KI_OUTCOME_NONE);
         uint64_t due_ns = ki_event_sender_next_ns(&sender);
         if (tries == 1)
             assert_in_range(due_ns - now_ns, 0, 10 * KI_NS_PER_S - 1);
@@ -122,12 +122,12 @@ static void without_a_response_an_event_is_sent_twelve_times(void **state)
         now_ns = due_ns;
     }
     assert_true(step());
-    assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NO_ANSWER);
+    assert_int_equal(answer(KI_ANSWER_NONE), KI_OUTCOME_NO_ANSWER);
     assert_int_equal(sender.retries, 11);
     assert_null(sender.write.event);
-    assert_int_equal(take("db"), KI_FATE_NONE); /* the next event has its own attempts */
+    assert_int_equal(take("db"), KI_OUTCOME_NONE); /* the next event has its own attempts */
     assert_true(step());
-    assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NONE);
+    assert_int_equal(answer(KI_ANSWER_NONE), KI_OUTCOME_NONE);
     end();
 }
 
@@ -137,9 +137,9 @@ static void the_first_wait_is_random(void **state)
     uint64_t waits_ns[8], least = UINT64_MAX, most = 0;
     begin(KI_RECORDER_CORE_V1);
     for (size_t i = 0; i < 8; i++) {
-        assert_int_equal(take("web"), KI_FATE_NONE);
+        assert_int_equal(take("web"), KI_OUTCOME_NONE);
         assert_true(step());
-        assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NONE);
+        assert_int_equal(answer(KI_ANSWER_NONE), KI_OUTCOME_NONE);
         waits_ns[i] = ki_event_sender_next_ns(&sender) - now_ns;
         least = ki_ns_min(least, waits_ns[i]);
         most = ki_ns_max(most, waits_ns[i]);
@@ -153,12 +153,12 @@ static void a_create_whose_response_was_lost_counts_as_created(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
-    assert_int_equal(take("web"), KI_FATE_NONE);
+    assert_int_equal(take("web"), KI_OUTCOME_NONE);
     assert_true(step());
-    assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NONE);
+    assert_int_equal(answer(KI_ANSWER_NONE), KI_OUTCOME_NONE);
     now_ns = ki_event_sender_next_ns(&sender);
     assert_true(step());
-    assert_int_equal(answer(KI_ANSWER_EXISTS), KI_FATE_CREATED);
+    assert_int_equal(answer(KI_ANSWER_EXISTS), KI_OUTCOME_CREATED);
     end();
 }
 
@@ -166,11 +166,11 @@ static void at_the_end_nothing_waits_and_nothing_is_retried(void **state)
 {
     (void)state;
     begin(KI_RECORDER_CORE_V1);
-    assert_int_equal(take("web"), KI_FATE_NONE);
+    assert_int_equal(take("web"), KI_OUTCOME_NONE);
     assert_true(step());
-    assert_int_equal(answer(KI_ANSWER_NONE), KI_FATE_NONE);
+    assert_int_equal(answer(KI_ANSWER_NONE), KI_OUTCOME_NONE);
     assert_true(ki_event_sender_step(&sender, now_ns, true));
-    assert_int_equal(ki_event_sender_answer(&sender, KI_ANSWER_NONE, now_ns, true), KI_FATE_NO_ANSWER);
+    assert_int_equal(ki_event_sender_answer(&sender, KI_ANSWER_NONE, now_ns, true), KI_OUTCOME_NO_ANSWER);
     end();
 }
 
@@ -179,8 +179,8 @@ static void spam_is_not_sent(void **state)
     (void)state;
     begin(KI_RECORDER_CORE_V1);
     for (int i = 0; i < 25; i++)
-        assert_true(send_one("web") != KI_FATE_SPAM);
-    assert_int_equal(send_one("web"), KI_FATE_SPAM);
+        assert_true(send_one("web") != KI_OUTCOME_SPAM);
+    assert_int_equal(send_one("web"), KI_OUTCOME_SPAM);
     assert_false(step());
     end();
 }
@@ -189,15 +189,15 @@ static void a_series_is_written_without_a_new_event(void **state)
 {
     (void)state;
     begin(KI_RECORDER_EVENTS_V1);
-    assert_int_equal(send_one("web"), KI_FATE_CREATED);
-    assert_int_equal(send_one("web"), KI_FATE_PATCHED);
-    assert_int_equal(send_one("web"), KI_FATE_COUNTED);
+    assert_int_equal(send_one("web"), KI_OUTCOME_CREATED);
+    assert_int_equal(send_one("web"), KI_OUTCOME_PATCHED);
+    assert_int_equal(send_one("web"), KI_OUTCOME_COUNTED);
     assert_false(step());
     now_ns = ki_event_sender_next_ns(&sender);
     assert_true(step());
     assert_true(sender.is_refresh);
     assert_int_equal(sender.write.count, 3);
-    assert_int_equal(answer(KI_ANSWER_DONE), KI_FATE_PATCHED);
+    assert_int_equal(answer(KI_ANSWER_DONE), KI_OUTCOME_PATCHED);
     assert_int_equal(sender.refreshed, 1);
     assert_false(sender.is_refresh);
     assert_int_equal(ki_event_sender_next_ns(&sender), UINT64_MAX);
