@@ -39,7 +39,7 @@ void ki_event_sender_fini(ki_event_sender *sender)
 }
 
 ki_event_outcome ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
-                                   int64_t wall_ns)
+                                      int64_t wall_ns)
 {
     assert(sender->write.event == NULL);
     if (is_core(sender))
@@ -82,7 +82,7 @@ static ki_event_outcome try_again(ki_event_sender *sender, uint64_t now_ns)
 
 /* After a retry, EXISTS means that an earlier create has succeeded, although its answer did not arrive. */
 ki_event_outcome ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
-                                     bool is_last)
+                                        bool is_last)
 {
     assert(sender->in_flight);
     bool is_patch = sender->write.is_patch;

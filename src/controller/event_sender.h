@@ -61,7 +61,7 @@ void ki_event_sender_fini(ki_event_sender *sender);
 /* Records an event; there must be nothing to send. Returns KI_OUTCOME_NONE if the event must be sent, else
  * KI_OUTCOME_COUNTED or KI_OUTCOME_SPAM. */
 ki_event_outcome ki_event_sender_take(ki_event_sender *sender, ki_recorded *event, uint64_t now_ns,
-                                   int64_t wall_ns);
+                                      int64_t wall_ns);
 
 /* Returns whether `write` must be sent now; then it is in flight. `is_last`: does not wait for any delay. */
 bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last);
@@ -69,7 +69,7 @@ bool ki_event_sender_step(ki_event_sender *sender, uint64_t now_ns, bool is_last
 /* Passes the answer to the write in flight. Returns the outcome; KI_OUTCOME_NONE: it must be
  * sent again. `is_last`: a write without an answer is not retried. */
 ki_event_outcome ki_event_sender_answer(ki_event_sender *sender, ki_event_answer answer, uint64_t now_ns,
-                                     bool is_last);
+                                        bool is_last);
 
 /* Gives up a write that is not in flight. */
 void ki_event_sender_drop(ki_event_sender *sender);

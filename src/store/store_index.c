@@ -55,8 +55,7 @@ int ki_store_try_index_path(ki_store *store, const char *name, const char *path,
 {
     ki_error why = {0};
     if (store == NULL || name == NULL)
-        return ki_fail(err, KI_ERR_INVALID, "adding an index: no %s given",
-                       store == NULL ? "store" : "name");
+        return ki_fail(err, KI_ERR_INVALID, "adding an index: no %s given", store == NULL ? "store" : "name");
     if (ki_rcu_is_reading())
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "adding the index \"%s\" in a read section", name);
     ki_object_path *compiled = ki_object_path_new(path, &why);

@@ -139,8 +139,7 @@ static int put_off_locked(ki_workqueue *queue, const ki_work_item *item, uint64_
     if (entry == NULL)
         return KI_ERR_NOT_FOUND;
     bool is_put_off = !ki_work_entry_is_delayed(entry) || entry->is_put_off;
-    int rc =
-        delay_locked(queue, entry, item->priority, ki_clock_now_ns(queue->clock) + delay_ns);
+    int rc = delay_locked(queue, entry, item->priority, ki_clock_now_ns(queue->clock) + delay_ns);
     if (rc < 0)
         return rc;
     entry->is_put_off = is_put_off;
