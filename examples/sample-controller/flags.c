@@ -26,9 +26,9 @@ static const char usage[] =
     "  --leader-elect-identity NAME             unique among the replicas (default: host name and a number)\n"
     "  --verbose                                write more to the log\n";
 
-static void refuse(const char *flag, const char *value)
+static void refuse(const char *flag, const char *value, const char *expected)
 {
-    fprintf(stderr, "sample-controller: --%s: invalid value \"%s\"\n", flag, value);
+    fprintf(stderr, "sample-controller: --%s: invalid value \"%s\": expected %s\n", flag, value, expected);
     exit(2);
 }
 
@@ -37,7 +37,7 @@ static size_t parse_count(const char *flag, const char *text)
     char *end;
     unsigned long n = strtoul(text, &end, 10);
     if (*end != 0 || n < 1 || n > 1000)
-        refuse(flag, text);
+        refuse(flag, text, "a number from 1 to 1000");
     return n;
 }
 
@@ -46,7 +46,7 @@ static int parse_bool(const char *flag, const char *text)
     if (text == NULL || strcmp(text, "true") == 0)
         return 1;
     if (strcmp(text, "false") != 0)
-        refuse(flag, text);
+        refuse(flag, text, "true or false");
     return 0;
 }
 
@@ -71,7 +71,7 @@ static uint64_t parse_duration(const char *flag, const char *text)
         at = end + strlen(units[i].name);
     }
     if (*at != 0 || at == text || sum < 1 || sum > 1e12)
-        refuse(flag, text);
+        refuse(flag, text, "a duration such as 200ms, 15s or 1m30s");
     return (uint64_t)sum;
 }
 

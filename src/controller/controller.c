@@ -82,7 +82,7 @@ static void tell_of_sync(ki_controller *c)
     char text[512];
     ki_controller_describe_unsynced(c, text, sizeof(text));
     if (text[0] != 0)
-        ki_controller_log(c, KI_LOG_INFO, (ki_str){0}, "waiting for %s", text);
+        ki_controller_log(c, KI_LOG_WARNING, (ki_str){0}, "waiting for %s", text);
 }
 
 /* Whether it is time to log which informer the controller is waiting for. */

@@ -430,6 +430,11 @@ static void describe(ki_informer *informer, char *buffer, size_t buffer_bytes)
     ki_informer_status status = {0};
     ki_informer_read_status(informer, &status);
     const char *reason = status.reason == KI_REASON_NONE ? "" : ki_reason_name(status.reason);
+    if (status.phase == KI_PHASE_STOPPED) {
+        (void)snprintf(buffer, buffer_bytes, "%s: the informer was not started, or has been stopped",
+                       ki_informer_resource(informer)->plural);
+        return;
+    }
     (void)snprintf(buffer, buffer_bytes, "%s: %s%s%s%s%s", ki_informer_resource(informer)->plural,
                    ki_phase_name(status.phase), reason[0] == 0 ? "" : ", ", reason,
                    status.message[0] == 0 ? "" : ": ", status.message);

@@ -41,10 +41,12 @@ void ki_log_write(ki_log_level level, const char *component, ki_log_fields field
 
     char values[KI_LOG_FIELDS_MAX][KI_LOG_VALUE_BYTES];
     ki_log_field cleaned[KI_LOG_FIELDS_MAX];
-    size_t count = fields.count < KI_LOG_FIELDS_MAX ? fields.count : KI_LOG_FIELDS_MAX;
-    for (size_t i = 0; i < count; i++) {
+    size_t given = fields.count < KI_LOG_FIELDS_MAX ? fields.count : KI_LOG_FIELDS_MAX;
+    size_t count = 0;
+    for (size_t i = 0; i < given; i++) {
         size_t len = ki_one_line(values[i], KI_LOG_VALUE_BYTES, fields.items[i].value);
-        cleaned[i] = (ki_log_field){fields.items[i].name, {values[i], len}};
+        if (len > 0) /* a field without a value says nothing */
+            cleaned[count++] = (ki_log_field){fields.items[i].name, {values[i], len}};
     }
     ki_log_record record = {level, component, message, cleaned, count};
     const ki_log_sink *sink = ki_log_current();

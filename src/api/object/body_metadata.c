@@ -101,8 +101,8 @@ static bool is_true(ki_json value)
 /* The owner reference with a given uid. */
 typedef struct reference {
     ki_json value;
-    size_t index; /* its index; the number of references if it was not found */
-    bool is_controlled_by_other;
+    size_t index;             /* its index; the number of references if it was not found */
+    ki_json other_controller; /* the reference of another controller, if there is one */
 } reference;
 
 static reference find_reference(const ki_body *body, ki_str uid)
@@ -118,9 +118,20 @@ static reference find_reference(const ki_body *body, ki_str uid)
         else if (!is_found)
             found.index = i + 1;
         if (!is_same && is_true(ki_json_member(value, KI_STR("controller"))))
-            found.is_controlled_by_other = true;
+            found.other_controller = value;
     }
     return found;
+}
+
+static int fail_controlled(ki_body *body, ki_json by)
+{
+    ki_str kind = {0}, name = {0};
+    char message[256];
+    (void)ki_json_string(ki_json_member(by, KI_STR("kind")), &kind);
+    (void)ki_json_string(ki_json_member(by, KI_STR("name")), &name);
+    (void)snprintf(message, sizeof(message), "another owner controls the object: %.*s %.*s",
+                   KI_STR_ARGS(kind), KI_STR_ARGS(name));
+    return ki_body_fail_with(body, KI_ERR_ALREADY_EXISTS, message);
 }
 
 int ki_body_set_controller(ki_body *body, const ki_object *owner)
@@ -131,8 +142,8 @@ int ki_body_set_controller(ki_body *body, const ki_object *owner)
     if (rc < 0)
         return rc;
     reference found = find_reference(body, ki_object_uid(owner));
-    if (found.is_controlled_by_other)
-        return ki_body_fail_with(body, KI_ERR_ALREADY_EXISTS, "another owner controls the object");
+    if (ki_json_type_of(found.other_controller) != KI_JSON_NONE)
+        return fail_controlled(body, found.other_controller);
     ki_body *wanted = ki_body_format(
         "{apiVersion:%.*s,kind:%.*s,name:%.*s,uid:%.*s,controller:true,blockOwnerDeletion:true}",
         KI_STR_ARGS(ki_object_api_version(owner)), KI_STR_ARGS(ki_object_kind(owner)),

@@ -80,7 +80,7 @@ static void a_record_has_level_component_and_message(void **state)
     assert_int_equal(s.field_count, 0);
 }
 
-static void fields_arrive_in_order(void **state)
+static void fields_with_a_value_arrive_in_order(void **state)
 {
     (void)state;
     sink s = {0};

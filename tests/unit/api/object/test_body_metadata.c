@@ -132,19 +132,25 @@ static void an_object_controlled_by_another_owner_is_unchanged(void **state)
         const char *body;
         const char *owner;
         int code;
+        const char *message;
     } rows[] = {
-        {"{\"metadata\":{\"ownerReferences\":[{\"uid\":\"o\",\"controller\":true}]}}", OWNER,
-         KI_ERR_ALREADY_EXISTS},
+        {"{\"metadata\":{\"ownerReferences\":[{\"uid\":\"o\",\"kind\":\"Node\",\"name\":\"n\","
+         "\"controller\":true}]}}",
+         OWNER, KI_ERR_ALREADY_EXISTS, "body: another owner controls the object: Node n"},
         {"{\"metadata\":{\"ownerReferences\":[{\"uid\":\"u-1\"},{\"uid\":\"o\",\"controller\":true}]}}",
-         OWNER, KI_ERR_ALREADY_EXISTS},
-        {"{\"metadata\":{\"namespace\":\"other\"}}", OWNER, KI_ERR_INVALID},
-        {"{}", "{\"metadata\":{\"name\":\"new\"}}", KI_ERR_INVALID},
+         OWNER, KI_ERR_ALREADY_EXISTS, "body: another owner controls the object:  "},
+        {"{\"metadata\":{\"namespace\":\"other\"}}", OWNER, KI_ERR_INVALID,
+         "body: the owner is in another namespace"},
+        {"{}", "{\"metadata\":{\"name\":\"new\"}}", KI_ERR_INVALID,
+         "body: the owner has no UID: it has not been created yet"},
     };
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         ki_object *owner = object_of(rows[i].owner);
         ki_body *body = body_of(rows[i].body);
         assert_int_equal(ki_body_set_controller(body, owner), rows[i].code);
-        assert_int_equal(ki_body_check(body, NULL), rows[i].code);
+        ki_error err = {0};
+        assert_int_equal(ki_body_check(body, &err), rows[i].code);
+        assert_string_equal(err.message, rows[i].message);
         ki_body_free(body);
         ki_object_unref(owner);
     }
