@@ -79,7 +79,7 @@ if(KI_TESTS)
     add_test(NAME example_sample_flags COMMAND sample_controller --leader-elect=true --leader-elect-lease-duration=1m30s
         --workers nine)
     set_tests_properties(example_sample_flags PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
-        PASS_REGULAR_EXPRESSION "^sample-controller: --workers: invalid value \"nine\"\n$")
+        PASS_REGULAR_EXPRESSION "^sample-controller: --workers: invalid value \"nine\": expected a number from 1 to 1000\n$")
 endif()
 if(KI_TESTS AND TARGET example_small_controller)
     add_test(NAME example_docs COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/example/test_example_docs.sh ${PROJECT_SOURCE_DIR})

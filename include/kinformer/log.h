@@ -26,10 +26,10 @@ typedef struct ki_log_field {
  * a value one of less than 256; longer ones are cut. */
 typedef struct ki_log_record {
     ki_log_level level;
-    const char *component; /* "reflector" */
-    const char *message;   /* no secret */
-    const ki_log_field *fields;
-    size_t field_count; /* at most 8 */
+    const char *component;      /* "reflector" */
+    const char *message;        /* no secret */
+    const ki_log_field *fields; /* those that have a value */
+    size_t field_count;         /* at most 8 */
 } ki_log_record;
 
 /** Called from any thread, also from several at once. It must not call the library, except ki_str_…(),
