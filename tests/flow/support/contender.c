@@ -58,6 +58,7 @@ static void on_started(ki_leader *leader, void *user)
     contender *c = user;
     c->unknown_at_start += c->new_leaders == 0;
     c->started++;
+    (void)poll(NULL, 0, c->start_ms);
     if (c->frees_itself)
         ki_leader_free(leader);
 }
@@ -98,10 +99,14 @@ void contender_begin(contender *c, ki_apiserver *server, const char *identity, i
     ki_error err = {0};
     *c = (contender){.server = server,
                      .frees_itself = c->frees_itself,
+                     .start_ms = c->start_ms,
+                     .log = c->log,
                      .lease_ms = c->lease_ms == 0 ? 2000 : c->lease_ms,
                      .renew_ms = c->renew_ms == 0 ? 1500 : c->renew_ms};
-    c->client =
-        ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server), .mode = (ki_mode)mode}, &err);
+    c->client = ki_client_new(
+        &(ki_client_options){
+            .server = ki_apiserver_url(server), .mode = (ki_mode)mode, .log = c->log, .log_user = c},
+        &err);
     assert_non_null(c->client);
     c->leader = ki_leader_new(c->client,
                               &(ki_leader_options){.name = "lock",

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* contender - a process that contends for the Lease "lock" of the embedded API server.
  *
- *   From:     tests/flow/controller/test_apiserver_leader.c,
- *             tests/flow/controller/test_apiserver_leader_stop.c
+ *   From:     tests/flow/controller/test_apiserver_leader.c, test_apiserver_leader_slow.c,
+ *             test_apiserver_leader_stop.c
  *   To:       <kinformer/leader.h>, support/apiserver/api_rig.h
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_CONTENDER_H
@@ -25,6 +25,8 @@ typedef struct contender {
     int frees_itself;
     uint64_t lease_ms; /* 0: 2,000 */
     uint64_t renew_ms; /* the renew deadline; 0: 1,500 */
+    int start_ms;      /* how long on_started takes */
+    ki_log_cb log;     /* of its client; called with the contender; NULL: none */
 } contender;
 
 /* Starts one, with a client of this ki_mode. It renews its lease every 200 ms. */
