@@ -212,7 +212,6 @@ static void leader_fini(ki_leader *leader)
 
 static void go(ki_leader *leader)
 {
-    assert(leader->is_freed && leader->is_quiet);
     void (*on_release)(void *user) = leader->options.on_release;
     void *user = leader->options.user;
     ki_client_count_handlers(leader->client, -1);
@@ -246,6 +245,7 @@ static void run_tell(ki_job *job)
         leader->is_told_started = true;
     if (what == IDLE)
         ki_client_set_busy(leader->client, &leader->alive, false);
+    assert(what != GONE || (leader->is_freed && leader->is_quiet));
     leader->is_told_all = what == IDLE;
     ki_client_notify(leader->client);
     if (what != NOTHING && what != IDLE && what != GONE)

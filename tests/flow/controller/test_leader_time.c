@@ -26,7 +26,8 @@ typedef struct world {
     atomic_int writes;
 } world;
 
-static world *delayed; /* the thread of this one will be delayed before it takes the next answer */
+/* The thread of this one will be delayed before it takes the next answer. */
+static _Thread_local world *delayed;
 
 void __real_ki_mutex_lock(ki_mutex *mutex);
 void __wrap_ki_mutex_lock(ki_mutex *mutex);
