@@ -21,7 +21,8 @@ typedef struct world {
     ki_client *client;
     ki_client *guarded;
     ki_leader *leader;
-    char lease[LEASE_BYTES]; /* "": it does not exist. Used by the threads of the server, one at a time */
+    ki_mutex mu;
+    char lease[LEASE_BYTES]; /* "": it does not exist; guarded by mu */
     atomic_bool is_given_back;
     int started;
     int stopped;
@@ -31,17 +32,21 @@ typedef struct world {
 static scripted_next serve(scripted_connection *c, const scripted_request *r, void *user)
 {
     world *w = user;
+    char lease[LEASE_BYTES] = "";
     bool is_write = strcmp(r->method, "GET") != 0;
-    if (is_write && !scripted_read_body(c, r, w->lease, sizeof(w->lease)))
+    if (is_write && !scripted_read_body(c, r, lease, sizeof(lease)))
         return SCRIPTED_CLOSE;
-    if (is_write && strstr(w->lease, "\"holderIdentity\":\"me\"") == NULL)
+    ki_mutex_lock(&w->mu);
+    memcpy(is_write ? w->lease : lease, is_write ? lease : w->lease, sizeof(lease));
+    ki_mutex_unlock(&w->mu);
+    if (is_write && strstr(lease, "\"holderIdentity\":\"me\"") == NULL)
         w->is_given_back = true;
-    if (w->lease[0] == 0)
+    if (lease[0] == 0)
         (void)scripted_answer(c, "404 Not Found", "Connection: close\r\n",
                               "{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"status\":\"Failure\","
                               "\"reason\":\"NotFound\",\"code\":404}");
     else
-        (void)scripted_answer(c, "200 OK", "Connection: close\r\n", w->lease);
+        (void)scripted_answer(c, "200 OK", "Connection: close\r\n", lease);
     return SCRIPTED_CLOSE; /* a kept connection would delay the next response */
 }
 
@@ -83,6 +88,7 @@ static void turn(world *w, int number)
 static void world_init(world *w)
 {
     *w = (world){0};
+    ki_mutex_init(&w->mu);
     w->server = scripted_http_start(&(scripted_http_options){.serve = serve, .user = w});
     w->guarded = scripted_client_new((ki_client_options){.mode = KI_MODE_EVENT_LOOP}, w->server, NULL);
     w->client = scripted_client_new_simulated(&w->clock, w->server);
@@ -95,6 +101,7 @@ static void world_fini(world *w)
     ki_client_free(w->guarded);
     ki_client_free(w->client);
     scripted_http_stop(w->server);
+    ki_mutex_fini(&w->mu);
     assert_int_equal(w->released, w->leader != NULL);
     assert_int_equal(w->started, w->stopped);
 }
