@@ -282,8 +282,8 @@ static int run_locked(ki_client *client, ki_error *err)
     return rc;
 }
 
-/* Too few threads are no error. They are logged, once until there are enough again; not here, since callers
- * hold locks. */
+/* With too few threads the client works, but a slow handler delays others. So this is logged, once until
+ * there are enough again; by a job, since callers hold locks. */
 static void grow_locked(ki_client *client)
 {
     KI_ASSERT_HELD(client->mu);

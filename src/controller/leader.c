@@ -72,8 +72,8 @@ static void send_request(ki_leader *leader, ki_election_request request, uint64_
 
 /* For a client that is being freed, nothing more is sent; the lease expires by itself.
  *
- * Returns the present time. It is read after the answer was taken: the thread may be delayed in between, and a
- * record must not be taken as seen before it arrived. */
+ * Returns the present time. It is read after the answer was taken: the thread may be delayed in between, and
+ * a record must not be taken as seen before it arrived. */
 static uint64_t take_requests(ki_leader *leader)
 {
     ki_election *election = &leader->election;

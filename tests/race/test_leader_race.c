@@ -119,7 +119,8 @@ static void drive(void *user)
     }
 }
 
-/* A leads both before and after B is asked, in less time than B takes to get the lease and to give it back. */
+/* A leads both before and after B is asked, in less time than B takes to get the lease and to give it
+ * back. */
 static void look(void *user)
 {
     stage *s = user;
@@ -256,7 +257,7 @@ static void play(stage *s, uint64_t seed)
     }
 }
 
-static void two_never_lead_whoever_starts_stops_and_frees_them(void **state)
+static void two_never_lead_while_threads_and_callbacks_start_stop_and_free_them(void **state)
 {
     (void)state;
     int writes = 0, refusals = 0, terms = 0;
@@ -278,6 +279,7 @@ static void two_never_lead_whoever_starts_stops_and_frees_them(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(two_never_lead_whoever_starts_stops_and_frees_them)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_never_lead_while_threads_and_callbacks_start_stop_and_free_them)};
     return RUN_TESTS(tests);
 }

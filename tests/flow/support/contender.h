@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* contender - a process that contends for the Lease "lock" of the embedded API server.
  *
- *   From:     tests/flow/controller/test_apiserver_leader.c, test_apiserver_leader_slow.c,
- *             test_apiserver_leader_stop.c
+ *   From:     tests/flow/controller/test_apiserver_leader.c,
+ *             tests/flow/controller/test_apiserver_leader_slow.c,
+ *             tests/flow/controller/test_apiserver_leader_stop.c
  *   To:       <kinformer/leader.h>, support/apiserver/api_rig.h
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_CONTENDER_H
@@ -50,7 +51,8 @@ uint64_t contender_now_ms(void);
 /* Real time, as in the request log. */
 int64_t contender_wall_us(void);
 
-/* Of the latest successful write of a Lease: when its request arrived at the server, and the number of all. */
+/* Of the latest successful write of a Lease: when its request arrived at the server,
+ * and the number of all. */
 int64_t contender_renewed_us(const ki_apiserver *server);
 int contender_renewals(const ki_apiserver *server);
 
