@@ -65,7 +65,7 @@ set(KI_LONG_TESTS
     test_json_equal test_json_mutants test_json_splits test_list_decoder_recorded test_store_race)
 
 # In these, threads are delayed at random: see tests/support/delays.c.
-set(KI_DELAYED_TESTS test_controller_race test_frees_race test_life_race test_monkey_race test_reentrancy_race)
+set(KI_DELAYED_TESTS test_controller_race test_frees_race test_leader_race test_life_race test_monkey_race test_reentrancy_race)
 
 function(ki_schedule_test name is_waiting)
     if(is_waiting)
@@ -125,6 +125,12 @@ foreach(source IN LISTS test_sources)
     endif()
     if(name STREQUAL "test_client_free_race")
         target_link_options(${name} PRIVATE -Wl,--wrap=ki_thread_start_detached)
+    endif()
+    if(name STREQUAL "test_apiserver_leader_slow")
+        target_link_options(${name} PRIVATE -Wl,--wrap=ki_thread_start)
+    endif()
+    if(name STREQUAL "test_leader_time")
+        target_link_options(${name} PRIVATE -Wl,--wrap=ki_mutex_lock)
     endif()
     if(name STREQUAL "test_unload")
         add_dependencies(${name} kinformer)

@@ -57,8 +57,9 @@ typedef struct ki_leader_options {
     int keep_lease_on_stop;     /* 1: a stop does not release the lease; it expires */
     int reserved_number;
     /* Callbacks run one at a time, on a handler thread or inside ki_client_dispatch(). With KI_MODE_THREADS
-     * the lease is renewed meanwhile, so a slow callback does not lose it; in the other modes, and with
-     * handler_threads, a slow callback delays renewals. */
+     * the lease is renewed meanwhile, so a slow callback does not lose it; in the other modes, with
+     * handler_threads, and when the system starts too few threads (a warning is logged), a slow callback
+     * delays renewals. */
     ki_leader_cb on_started; /* acting may begin. Return soon: on_stopped waits for it */
     ki_leader_cb on_stopped; /* acting must have ended when this returns. Once for each on_started */
     ki_leader_change_cb on_new_leader;

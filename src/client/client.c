@@ -20,7 +20,8 @@ typedef struct post {
     void *user;
 } post;
 
-/* Calls the functions posted so far. If they post more, the job is woken again, after other jobs. */
+/* Calls the functions posted so far. If they post more, the job is woken again, after other jobs. Logs what
+ * grow_locked() must not log. */
 static void run_posts(ki_job *job)
 {
     ki_client *client = KI_CONTAINER_OF(job, ki_client, post);
@@ -28,8 +29,13 @@ static void run_posts(ki_job *job)
     ki_list_init(&taken);
     ki_mutex_lock(&client->mu);
     assert(client->takes_no_posts || ki_loop_is_mine(client->io));
+    bool logs_shortage = client->logs_shortage;
+    client->logs_shortage = false;
     ki_list_splice_back(&taken, &client->posts);
     ki_mutex_unlock(&client->mu);
+    if (logs_shortage)
+        ki_log_to(client->log, KI_LOG_WARNING, "client", KI_LOG_NO_FIELDS,
+                  "cannot start a handler thread: a slow callback delays others, and the renewal of a lease");
     for (ki_list_node *node = ki_list_pop_front(&taken); node != NULL; node = ki_list_pop_front(&taken)) {
         post *next = KI_CONTAINER_OF(node, post, node);
         next->callback(next->user);
@@ -277,11 +283,19 @@ static int run_locked(ki_client *client, ki_error *err)
     return rc;
 }
 
+/* With too few threads the client works, but a slow handler delays others. So this is logged, once until
+ * there are enough again; by a job, since callers hold locks. */
 static void grow_locked(ki_client *client)
 {
     KI_ASSERT_HELD(client->mu);
-    if (!client->is_closing && ki_loop_has_threads(client->handlers))
-        (void)!ki_loop_grow(client->handlers, "handler", handler_threads_locked(client), NULL);
+    if (client->is_closing || !ki_loop_has_threads(client->handlers))
+        return;
+    bool was_short = client->is_short;
+    client->is_short = ki_loop_grow(client->handlers, "handler", handler_threads_locked(client), NULL) < 0;
+    if (client->is_short && !was_short) {
+        client->logs_shortage = true;
+        ki_job_wake(&client->post);
+    }
 }
 
 int ki_client_run(ki_client *client, ki_error *err)

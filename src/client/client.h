@@ -81,6 +81,8 @@ struct ki_client {
     bool takes_no_posts;   /* no more posts are accepted: the last ones run */
     ki_client_part *calls; /* the part of rest/rest.h; NULL: not made yet */
     size_t handler_count;
+    bool is_short;         /* there are fewer handler threads than there should be */
+    bool logs_shortage;    /* the post job will log it */
     ki_job close_job;      /* on dispatch: see client_close.c */
     ki_client *next_freed; /* the next client in the list of those that a thread has freed: see
                             * client_close.c */

@@ -45,6 +45,12 @@ static uint64_t may_act_ns(const ki_election *election)
     return election->options.lease_ns - election->options.lease_ns / 64;
 }
 
+/* For how long after its sending an acquisition is of use. */
+static uint64_t acquisition_ns(const ki_election *election)
+{
+    return ki_ns_min(election->options.renew_ns, may_act_ns(election));
+}
+
 static int64_t lease_seconds(const ki_election *election)
 {
     return (int64_t)((election->options.lease_ns + KI_NS_PER_S - 1) / KI_NS_PER_S);
@@ -309,8 +315,8 @@ static void answer_seeking(ki_election *election, ki_election_action action, ki_
     else if (action == KI_ELECTION_GET && outcome == KI_ELECTION_DONE && is_free(election, now_ns))
         send_now(election, KI_ELECTION_UPDATE);
     else if (action != KI_ELECTION_GET && outcome == KI_ELECTION_DONE && is_ours(election) &&
-             now_ns < election->sent_ns + election->options.renew_ns)
-        written(election, now_ns); /* otherwise the renew deadline has passed */
+             now_ns < election->sent_ns + acquisition_ns(election))
+        written(election, now_ns); /* otherwise the renew deadline or the lease has passed */
 }
 
 /* After the first write that was rejected, the Lease is read at once; after further ones with a delay, since

@@ -118,7 +118,7 @@ ki_election_request ki_election_step(ki_election *election, uint64_t now_ns, int
 uint64_t ki_election_next_ns(const ki_election *election);
 
 /* Passes the outcome of the request in flight. `lease` is the object that the server returned; NULL: there is
- * none. */
+ * none. `now_ns` must not be before the arrival of the answer. */
 void ki_election_answer(ki_election *election, ki_election_outcome outcome, ki_object *lease,
                         uint64_t now_ns);
 

@@ -70,8 +70,11 @@ static void send_request(ki_leader *leader, ki_election_request request, uint64_
     ki_election_answer(&leader->election, KI_ELECTION_FAILED, NULL, now_ns);
 }
 
-/* For a client that is being freed, nothing more is sent; the lease expires by itself. */
-static void take_requests(ki_leader *leader, uint64_t now_ns)
+/* For a client that is being freed, nothing more is sent; the lease expires by itself.
+ *
+ * Returns the present time. It is read after the answer was taken: the thread may be delayed in between, and
+ * a record must not be taken as seen before it arrived. */
+static uint64_t take_requests(ki_leader *leader)
 {
     ki_election *election = &leader->election;
     ki_mutex_lock(&leader->mu);
@@ -82,6 +85,7 @@ static void take_requests(ki_leader *leader, uint64_t now_ns)
     leader->answer = NULL;
     leader->has_answer = leader->is_acting_ended = false;
     ki_mutex_unlock(&leader->mu);
+    uint64_t now_ns = ki_clock_now_ns(leader->client->clock);
     if (is_closing)
         election->options.keeps_lease = true;
     if (has_answer)
@@ -93,6 +97,7 @@ static void take_requests(ki_leader *leader, uint64_t now_ns)
         ki_election_start(election, now_ns);
     else
         ki_election_stop(election, now_ns);
+    return now_ns;
 }
 
 /* If there is no memory for the name, on_new_leader is not called. */
@@ -134,8 +139,7 @@ static void run_steer(ki_job *job)
 {
     ki_leader *leader = KI_CONTAINER_OF(job, ki_leader, steer);
     KI_ASSERT_ON(leader->client->dispatch);
-    uint64_t now_ns = ki_clock_now_ns(leader->client->clock);
-    take_requests(leader, now_ns);
+    uint64_t now_ns = take_requests(leader);
     ki_election_request request =
         ki_election_step(&leader->election, now_ns, ki_clock_wall_ns(leader->client->clock));
     if (request.action != KI_ELECTION_NOTHING)
@@ -208,7 +212,6 @@ static void leader_fini(ki_leader *leader)
 
 static void go(ki_leader *leader)
 {
-    assert(leader->is_freed && leader->is_quiet);
     void (*on_release)(void *user) = leader->options.on_release;
     void *user = leader->options.user;
     ki_client_count_handlers(leader->client, -1);
@@ -242,6 +245,7 @@ static void run_tell(ki_job *job)
         leader->is_told_started = true;
     if (what == IDLE)
         ki_client_set_busy(leader->client, &leader->alive, false);
+    assert(what != GONE || (leader->is_freed && leader->is_quiet));
     leader->is_told_all = what == IDLE;
     ki_client_notify(leader->client);
     if (what != NOTHING && what != IDLE && what != GONE)

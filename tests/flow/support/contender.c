@@ -16,11 +16,49 @@ uint64_t contender_now_ms(void)
     return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+int64_t contender_wall_us(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
+typedef struct renewals {
+    int count;
+    int64_t last_us;
+} renewals;
+
+static void count_renewal(const ki_apiserver_request *request, void *user)
+{
+    renewals *r = user;
+    bool is_write = strcmp(request->method, "PUT") == 0 || strcmp(request->method, "POST") == 0;
+    if (!is_write || strcmp(request->resource, "leases") != 0 || request->http_status / 100 != 2)
+        return;
+    r->count++;
+    if (request->time_us > r->last_us)
+        r->last_us = request->time_us;
+}
+
+int64_t contender_renewed_us(const ki_apiserver *server)
+{
+    renewals r = {0};
+    (void)ki_apiserver_requests(server, 0, count_renewal, &r);
+    return r.last_us;
+}
+
+int contender_renewals(const ki_apiserver *server)
+{
+    renewals r = {0};
+    (void)ki_apiserver_requests(server, 0, count_renewal, &r);
+    return r.count;
+}
+
 static void on_started(ki_leader *leader, void *user)
 {
     contender *c = user;
     c->unknown_at_start += c->new_leaders == 0;
     c->started++;
+    (void)poll(NULL, 0, c->start_ms);
     if (c->frees_itself)
         ki_leader_free(leader);
 }
@@ -36,6 +74,7 @@ bool contender_holds(contender *c, const char *identity)
 static void on_stopped(ki_leader *leader, void *user)
 {
     contender *c = user;
+    c->stopped_us = contender_wall_us();
     c->led_inside_stop += ki_leader_is_leading(leader);
     c->held_inside_stop += contender_holds(c, ki_leader_identity(leader));
     c->stopped++;
@@ -58,15 +97,22 @@ static void on_release(void *user)
 void contender_begin(contender *c, ki_apiserver *server, const char *identity, int mode)
 {
     ki_error err = {0};
-    *c = (contender){.server = server, .frees_itself = c->frees_itself};
-    c->client =
-        ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server), .mode = (ki_mode)mode}, &err);
+    *c = (contender){.server = server,
+                     .frees_itself = c->frees_itself,
+                     .start_ms = c->start_ms,
+                     .log = c->log,
+                     .lease_ms = c->lease_ms == 0 ? 2000 : c->lease_ms,
+                     .renew_ms = c->renew_ms == 0 ? 1500 : c->renew_ms};
+    c->client = ki_client_new(
+        &(ki_client_options){
+            .server = ki_apiserver_url(server), .mode = (ki_mode)mode, .log = c->log, .log_user = c},
+        &err);
     assert_non_null(c->client);
     c->leader = ki_leader_new(c->client,
                               &(ki_leader_options){.name = "lock",
                                                    .identity = identity,
-                                                   .lease_duration_ms = 2000,
-                                                   .renew_deadline_ms = 1500,
+                                                   .lease_duration_ms = c->lease_ms,
+                                                   .renew_deadline_ms = c->renew_ms,
                                                    .retry_period_ms = 200,
                                                    .on_started = on_started,
                                                    .on_stopped = on_stopped,

@@ -2,6 +2,7 @@
 /* contender - a process that contends for the Lease "lock" of the embedded API server.
  *
  *   From:     tests/flow/controller/test_apiserver_leader.c,
+ *             tests/flow/controller/test_apiserver_leader_slow.c,
  *             tests/flow/controller/test_apiserver_leader_stop.c
  *   To:       <kinformer/leader.h>, support/apiserver/api_rig.h
  */
@@ -21,10 +22,15 @@ typedef struct contender {
     _Atomic int unknown_at_start; /* on_started came before on_new_leader */
     _Atomic int led_inside_stop;  /* is_leading was true in on_stopped */
     _Atomic int held_inside_stop; /* the server still reports us as the holder */
+    _Atomic int64_t stopped_us;   /* real time of the last on_stopped */
     int frees_itself;
+    uint64_t lease_ms; /* 0: 2,000 */
+    uint64_t renew_ms; /* the renew deadline; 0: 1,500 */
+    int start_ms;      /* how long on_started takes */
+    ki_log_cb log;     /* of its client; called with the contender; NULL: none */
 } contender;
 
-/* Starts one, with a client of this ki_mode. Its lease lasts for 2 s, and is renewed every 200 ms. */
+/* Starts one, with a client of this ki_mode. It renews its lease every 200 ms. */
 void contender_begin(contender *c, ki_apiserver *server, const char *identity, int mode);
 
 /* Frees it, and checks that its callbacks came in order. */
@@ -41,6 +47,14 @@ void contender_turn(contender *c);
 
 /* Of the monotonic clock. */
 uint64_t contender_now_ms(void);
+
+/* Real time, as in the request log. */
+int64_t contender_wall_us(void);
+
+/* Of the latest successful write of a Lease: when its request arrived at the server,
+ * and the number of all. */
+int64_t contender_renewed_us(const ki_apiserver *server);
+int contender_renewals(const ki_apiserver *server);
 
 #define WAIT_UNTIL(c, condition)                                                                             \
     do {                                                                                                     \

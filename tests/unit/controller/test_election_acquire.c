@@ -56,6 +56,22 @@ static void an_acquisition_that_is_answered_late_is_none(void **state)
     assert_true(run->election.leads_until_ns == 0);
 }
 
+/* The renew deadline may be later than the end of the right to act. */
+static void an_acquisition_that_is_answered_after_the_lease_has_ended_is_none(void **state)
+{
+    election_run *run = *state;
+    for (int is_late = 0; is_late < 2; is_late++) {
+        ki_election_options options = election_run_defaults;
+        options.renew_ns = 14900 * KI_NS_PER_MS;
+        election_run_restart(run, &options);
+        election_run_read_missing(run);
+        ki_election_request request = election_run_step(run);
+        run->now_ns += (is_late ? 14800 : 14700) * KI_NS_PER_MS; /* 63/64 of the lease are 14,766 ms */
+        election_run_answer_body(run, request);
+        assert_int_equal(run->election.phase, is_late ? KI_ELECTION_SEEKING : KI_ELECTION_LEADING);
+    }
+}
+
 static void a_lease_of_another_is_taken_when_it_has_not_changed_for_its_duration(void **state)
 {
     election_run *run = *state;
@@ -162,6 +178,7 @@ int main(void)
         election_test(a_lease_that_is_missing_is_created),
         election_test(the_right_to_act_counts_from_the_sending),
         election_test(an_acquisition_that_is_answered_late_is_none),
+        election_test(an_acquisition_that_is_answered_after_the_lease_has_ended_is_none),
         election_test(a_lease_of_another_is_taken_when_it_has_not_changed_for_its_duration),
         election_test(contenders_that_began_together_are_spread_over_time),
         election_test(a_renewal_within_the_same_second_counts),
