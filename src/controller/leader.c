@@ -32,7 +32,9 @@ static void take_answer(const ki_rest_answer *answer, void *user)
         outcome = KI_ELECTION_CONFLICT;
     else if (answer->http_status >= 400)
         outcome = answer->http_status < 500 ? KI_ELECTION_REJECTED : KI_ELECTION_UNCLEAR;
-    if (outcome != KI_ELECTION_DONE && outcome != KI_ELECTION_NOT_FOUND && outcome != KI_ELECTION_CONFLICT)
+    bool is_usual = outcome == KI_ELECTION_DONE || outcome == KI_ELECTION_CONFLICT ||
+                    (outcome == KI_ELECTION_NOT_FOUND && !leader->is_creating);
+    if (!is_usual) /* to a create, 404 says that there is no such namespace */
         ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",
                   leader->ns, leader->name, answer->error.message);
     ki_mutex_lock(&leader->mu);
@@ -63,6 +65,7 @@ static void send_request(ki_leader *leader, ki_election_request request, uint64_
                             .retries_max = -1,
                             .on_answer = take_answer,
                             .user = leader};
+    leader->is_creating = request.action == KI_ELECTION_CREATE;
     if (ki_rest_begin(leader->client, &call, NULL, &err) == 0)
         return;
     ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s", leader->ns,

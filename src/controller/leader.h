@@ -35,6 +35,7 @@ struct ki_leader {
     ki_job steer;
     ki_job tell;
     ki_election election; /* owned by steer */
+    bool is_creating;     /* the request in flight is a create; written before it is sent */
 
     ki_mutex mu;
     bool is_wanted; /* started; guarded by mu, as all below */

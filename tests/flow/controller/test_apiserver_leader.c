@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Leader election over real sockets, against the embedded API server. */
 #include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -329,6 +330,33 @@ static void a_deleted_lease_is_created_again_by_the_leader(void **state)
     ki_apiserver_free(server);
 }
 
+static void find_namespace(const ki_log_record *record, void *user)
+{
+    atomic_int *found = user;
+    *found += record->level == KI_LOG_WARNING && strstr(record->message, "nosuch") != NULL &&
+              strstr(record->message, "not found") != NULL;
+}
+
+static void a_missing_namespace_is_logged(void **state)
+{
+    (void)state;
+    atomic_int found = 0;
+    ki_error err = {0};
+    ki_apiserver *server = api_rig_start(NULL);
+    ki_client *client = ki_client_new(
+        &(ki_client_options){.server = ki_apiserver_url(server), .log = find_namespace, .log_user = &found},
+        &err);
+    ki_leader *leader = ki_leader_new(client, &(ki_leader_options){.name = "lock", .ns = "nosuch"}, &err);
+    assert_int_equal(ki_leader_start(leader, &err), 0);
+    uint64_t deadline_ms = contender_now_ms() + HANG_MS;
+    while (found == 0 && contender_now_ms() < deadline_ms)
+        (void)poll(NULL, 0, 10);
+    assert_true(found > 0);
+    ki_leader_free(leader);
+    ki_client_free(client);
+    ki_apiserver_free(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +374,7 @@ int main(void)
         cmocka_unit_test(a_freed_leader_does_not_remove_a_later_gate),
         cmocka_unit_test(a_forked_child_cannot_guard_with_an_inherited_leader),
         cmocka_unit_test(a_deleted_lease_is_created_again_by_the_leader),
+        cmocka_unit_test(a_missing_namespace_is_logged),
     };
     return RUN_TESTS(tests);
 }
