@@ -19,18 +19,18 @@ static void require(int condition)
  * time, as in Go, a binary quantity such as 1002937.5Ki becomes 1027008000, and that 1027008k. */
 static void check_quantity(ki_str text)
 {
-    struct ki_as_quantity first;
-    struct ki_as_quantity last;
-    char kept[KI_AS_QUANTITY_BYTES];
-    char before[KI_AS_QUANTITY_BYTES] = "";
-    if (ki_as_quantity_parse(text, &first) != 0)
+    ki_quantity_text first;
+    ki_quantity_text last;
+    char kept[KI_QUANTITY_TEXT_BYTES];
+    char before[KI_QUANTITY_TEXT_BYTES] = "";
+    if (ki_quantity_text_parse(text, &first) != 0)
         return;
-    ki_as_quantity_write(&first, kept);
+    ki_quantity_text_write(&first, kept);
     for (int i = 0; i < 2; i++) {
         memcpy(before, kept, sizeof(kept));
-        require(ki_as_quantity_parse(ki_str_of(kept), &last) == 0);
+        require(ki_quantity_text_parse(ki_str_of(kept), &last) == 0);
         require(ki_as_quantity_compare(&first, &last) == 0);
-        ki_as_quantity_write(&last, kept);
+        ki_quantity_text_write(&last, kept);
     }
     require(strcmp(kept, before) == 0);
 }

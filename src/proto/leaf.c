@@ -2,12 +2,12 @@
 #include "proto/leaf.h"
 
 #include <assert.h>
-#include <kinformer/quantity.h>
 #include <math.h>
 
 #include "json/number.h"
 #include "util/date.h"
 #include "util/text/digits.h"
+#include "util/text/quantity_text.h"
 #include "util/units.h"
 
 /* ---- small messages ------------------------------------------------------------------------------------ */
@@ -232,17 +232,20 @@ int ki_proto_leaf_micro_time(ki_proto_out *out, ki_str message)
 
 /* ---- other values -------------------------------------------------------------------------------------- */
 
-/* Whether the text is a short whole number with a usual suffix, which needs no further check. */
+/* Whether the text is a short whole number with a usual suffix, in canonical form. */
 static int is_plain_quantity(ki_str text)
 {
+    enum { DIGITS_MAX = 15, BINARY_DIGITS_MAX = 9 }; /* fewer than an int64 has */
+    uint64_t number = 0;
     size_t i = 0;
-    while (i < text.len && i < 15 && text.ptr[i] >= '0' && text.ptr[i] <= '9')
-        i++;
-    if (i == 0)
-        return 0;
-    return i == text.len || (i + 1 == text.len && text.ptr[i] == 'm') ||
-           (i + 2 == text.len && (text.ptr[i] == 'K' || text.ptr[i] == 'M' || text.ptr[i] == 'G') &&
-            text.ptr[i + 1] == 'i');
+    for (; i < text.len && i < DIGITS_MAX && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
+        number = number * 10 + (uint64_t)(text.ptr[i] - '0');
+    if (i == 0 || text.ptr[0] == '0')
+        return i == 1 && text.len == 1;
+    if (i == text.len || (i + 1 == text.len && text.ptr[i] == 'm'))
+        return number % 1000 != 0;
+    return i <= BINARY_DIGITS_MAX && i + 2 == text.len && number % 1024 != 0 &&
+           (text.ptr[i] == 'K' || text.ptr[i] == 'M' || text.ptr[i] == 'G') && text.ptr[i + 1] == 'i';
 }
 
 int ki_proto_leaf_usual_quantity(ki_str message, ki_str *out_text)
@@ -253,15 +256,22 @@ int ki_proto_leaf_usual_quantity(ki_str message, ki_str *out_text)
 int ki_proto_leaf_quantity(ki_proto_out *out, ki_str message)
 {
     ki_str text = {0};
-    ki_quantity ignored;
+    ki_quantity_text quantity;
+    char canonical[KI_QUANTITY_TEXT_BYTES];
     int rc = ki_proto_leaf_bytes(message, &text);
     if (rc < 0)
         return rc;
     if (rc == 0)
         return ki_proto_out_text(out, KI_STR("\"0\""));
-    if (!is_plain_quantity(text) && ki_quantity_parse(text, &ignored) < 0)
+    if (is_plain_quantity(text))
+        return ki_proto_out_string(out, text);
+    rc = ki_quantity_text_parse(text, &quantity);
+    if (rc < 0)
         return KI_ERR_PROTOBUF;
-    return ki_proto_out_string(out, text);
+    if (rc > 0)
+        return ki_proto_out_string(out, text);
+    ki_quantity_text_write(&quantity, canonical);
+    return ki_proto_out_string(out, ki_str_of(canonical));
 }
 
 int ki_proto_leaf_int_or_string(ki_proto_out *out, ki_str message)

@@ -37,10 +37,12 @@ static inline char *ki_proto_leaf_usual_time(ki_proto_out *out, char *to, const 
     return to + TEXT_BYTES;
 }
 
-/* Returns 1 with the text of a quantity if it is a short whole number with a usual suffix, else 0. */
+/* Returns 1 with the text of a quantity if it is a short whole number with a usual suffix, in canonical form,
+ * else 0. */
 KI_NODISCARD int ki_proto_leaf_usual_quantity(ki_str message, ki_str *out_text);
 
-/* Writes {1: text}, which servers send in canonical form. A missing text is written as "0". */
+/* Writes {1: text} in canonical form, "1" for "1000m". A missing text is written as "0". A value beyond an
+ * int64, or finer than a nano, stays as it is. */
 KI_NODISCARD int ki_proto_leaf_quantity(ki_proto_out *out, ki_str message);
 
 /* Writes {1: type, 2: number, 3: text} as a number or a string, depending on the type. */

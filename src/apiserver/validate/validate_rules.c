@@ -40,12 +40,12 @@ static void check_amounts(struct ki_as_check *check, const struct ki_as_path *pa
                           const struct ki_as_rule *rule, const json_t *amounts)
 {
     assert(json_is_object(amounts));
-    const struct ki_as_quantity zero = {0};
+    const ki_quantity_text zero = {0};
     const char *name = NULL;
     json_t *value = NULL;
     json_object_foreach((json_t *)amounts, name, value)
     {
-        struct ki_as_quantity quantity;
+        ki_quantity_text quantity;
         if (ki_as_quantity_of(value, &quantity) != 0)
             continue;
         int order = ki_as_quantity_compare(&quantity, &zero);
@@ -113,8 +113,8 @@ static void check_within(struct ki_as_check *check, const struct ki_as_path *pat
     json_object_foreach((json_t *)amounts, name, value)
     {
         const json_t *limit = json_object_get(limits, name);
-        struct ki_as_quantity low;
-        struct ki_as_quantity high;
+        ki_quantity_text low;
+        ki_quantity_text high;
         char detail[DETAIL_BYTES];
         if (limit == NULL || ki_as_quantity_of(value, &low) != 0 || ki_as_quantity_of(limit, &high) != 0 ||
             ki_as_quantity_compare(&low, &high) <= 0)

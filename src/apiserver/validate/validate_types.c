@@ -149,7 +149,7 @@ static int check_bytes(struct walk *walk, const json_t *value)
 static int check_quantity(struct walk *walk, const json_t *value)
 {
     const char *kind = walk->resource->kind;
-    struct ki_as_quantity quantity;
+    ki_quantity_text quantity;
     if (ki_as_quantity_of(value, &quantity) >= 0)
         return 0;
     return ki_as_fail_bad_request(walk->failure,

@@ -205,12 +205,21 @@ static void times_of_many_days_are_distinguished(void **state)
 
 #define HARD(value) "{\"metadata\":{},\"spec\":{\"hard\":{\"a\":" value "}},\"status\":{}}"
 
-static void quantities_are_as_on_the_wire(void **state)
+static void quantities_are_in_canonical_form(void **state)
 {
     (void)state;
     CHECK({"v1", "ResourceQuota", "120d 0a0b 0a0161 1206 0a04 31354d69", HARD("\"15Mi\"")},
           {"v1", "ResourceQuota", "120a 0a08 0a0161 1203 0a0130", HARD("\"0\"")},
-          {"v1", "ResourceQuota", "120e 0a0c 0a0161 1207 0a05 313030306d", HARD("\"1000m\"")},
+          {"v1", "ResourceQuota", "120e 0a0c 0a0161 1207 0a05 313030306d", HARD("\"1\"")},      /* 1000m */
+          {"v1", "ResourceQuota", "120f 0a0d 0a0161 1208 0a06 313032344d69", HARD("\"1Gi\"")},  /* 1024Mi */
+          {"v1", "ResourceQuota", "120e 0a0c 0a0161 1207 0a05 312e354769", HARD("\"1536Mi\"")}, /* 1.5Gi */
+          {"v1", "ResourceQuota", "120d 0a0b 0a0161 1206 0a04 312e3530", HARD("\"1500m\"")},    /* 1.50 */
+          {"v1", "ResourceQuota", "120d 0a0b 0a0161 1206 0a04 31303030", HARD("\"1k\"")},       /* 1000 */
+          {"v1", "ResourceQuota", "120b 0a09 0a0161 1204 0a02 3037", HARD("\"7\"")},            /* 07 */
+          {"v1", "ResourceQuota", "120b 0a09 0a0161 1204 0a02 306d", HARD("\"0\"")},            /* 0m */
+          {"v1", "ResourceQuota", "120c 0a0a 0a0161 1205 0a03 314b69", HARD("\"1Ki\"")},
+          {"v1", "ResourceQuota", "120d 0a0b 0a0161 1206 0a04 31303345",
+           HARD("\"103E\"")}, /* beyond an int64 */
           {"v1", "ResourceQuota", "1207 0a05 0a0161 1200", HARD("\"0\"")},
           {"v1", "ResourceQuota", "1209 0a07 0a0161 1202 0a00", NULL},
           {"v1", "ResourceQuota", "120b 0a09 0a0161 1204 0a02 3171", NULL});
@@ -422,7 +431,7 @@ int main(void)
         cmocka_unit_test(extra_values_are_never_null),
         cmocka_unit_test(times_are_written_as_by_go),
         cmocka_unit_test(times_of_many_days_are_distinguished),
-        cmocka_unit_test(quantities_are_as_on_the_wire),
+        cmocka_unit_test(quantities_are_in_canonical_form),
         cmocka_unit_test(the_type_of_an_int_or_string_decides),
         cmocka_unit_test(raw_json_is_checked_and_minified),
         cmocka_unit_test(text_that_is_not_utf8_is_replaced_byte_by_byte),
