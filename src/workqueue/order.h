@@ -86,13 +86,16 @@ static inline ki_work_entry *ki_work_order_pop(ki_work_order *order)
     return entry;
 }
 
-/* Returns an entry that is probably the next one. At least one must be waiting. */
-static inline const ki_work_entry *ki_work_order_peek(const ki_work_order *order)
+/* Returns the entry that is probably taken after the next one, or the next one if it is the last of its
+ * priority. At least one must be waiting. */
+static inline const ki_work_entry *ki_work_order_ahead(const ki_work_order *order)
 {
     assert(order->counts[KI_PRIORITY_HIGH] + order->counts[KI_PRIORITY_LOW] > 0);
     const ki_list *list =
         &order->lists[order->counts[KI_PRIORITY_HIGH] > 0 ? KI_PRIORITY_HIGH : KI_PRIORITY_LOW];
-    return KI_CONTAINER_OF(ki_list_first(list), ki_work_entry, node);
+    const ki_list_node *first = ki_list_first(list);
+    const ki_list_node *second = ki_list_next(list, first);
+    return KI_CONTAINER_OF(second == NULL ? first : second, const ki_work_entry, node);
 }
 
 #endif

@@ -160,15 +160,16 @@ static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->m
     return first == NULL ? UINT64_MAX : KI_CONTAINER_OF(first, ki_work_entry, node)->started_ns;
 }
 
-/* More keys wait, so this worker wakes the next one. It also prefetches what that worker will read, which
- * would be a cache miss in a queue with many keys. */
+/* More keys wait, so this worker wakes the next one. It also prefetches what later calls will read, which would
+ * be cache misses in a queue with many keys: the slot of the key after the next one, because a miss takes
+ * longer than one get and one done, and the entry that is read here by the next call. */
 static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
-    const ki_work_entry *next = ki_work_order_peek(&queue->order);
+    const ki_work_entry *ahead = ki_work_order_ahead(&queue->order);
     ki_work_waiters_wake_one(&queue->waiters);
-    ki_work_keys_expect(&queue->keys, next->hash);
-    __builtin_prefetch(next->node.next, 1);
+    ki_work_keys_expect(&queue->keys, ahead->hash);
+    __builtin_prefetch(ahead->node.next, 1);
 }
 
 /* Hands out the next key; NULL when none waits. */
