@@ -160,9 +160,9 @@ static uint64_t oldest_ns_locked(const ki_workqueue *queue) KI_REQUIRES(queue->m
     return first == NULL ? UINT64_MAX : KI_CONTAINER_OF(first, ki_work_entry, node)->started_ns;
 }
 
-/* More keys wait, so this worker wakes the next one. It also prefetches what later calls will read, which would
- * be cache misses in a queue with many keys: the slot of the key after the next one, because a miss takes
- * longer than one get and one done, and the entry that is read here by the next call. */
+/* More keys wait, so this worker wakes the next one. It also prefetches what later calls will read, which
+ * would be cache misses in a queue with many keys: the slot of the key after the next one, because a miss
+ * takes longer than one get and one done, and the entry that is read here by the next call. */
 static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
