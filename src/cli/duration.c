@@ -43,7 +43,8 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* A number: its whole part, and the fraction in units of `scale`. Digits after the ninth are ignored. */
+/* A number: its whole part, and the fraction in units of `scale`. Digits of the fraction after the ninth are
+ * ignored. */
 typedef struct number {
     uint64_t whole;
     uint64_t fraction;

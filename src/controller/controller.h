@@ -5,8 +5,8 @@
  *             controller/request.c
  *   To:       workqueue/queue.h; the program's reconcile function
  *   Locks:    mu; no callback runs while it is held. Taken under it: the mutexes of the work queue, the
- *             client, loops and informers. The mutex of a source is taken without mu; under it, an
- *             informer's.
+ *             client, loops and informers. The mutex of a source is taken without mu; under it, those
+ *             of an informer and of loops.
  *   Not here: how keys wait, and for how long.
  *
  *   controller.c        making and freeing, and the job

@@ -74,7 +74,8 @@ typedef struct ki_backlog {
     size_t initial_gone; /* how many of them have been taken or merged */
     ki_list waiting;
     bool is_coalescing;
-    size_t bytes_each; /* average bytes per entry when coalescing began, at the limit or above */
+    size_t bytes_each; /* when coalescing began: the bytes, or the byte limit if that is larger, divided by
+                        * the number of entries */
     size_t items;
     size_t bytes;
     size_t items_high_water;

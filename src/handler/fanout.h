@@ -4,9 +4,10 @@
  *   From:     informer/apply.c, informer/apply_held.c and informer/apply_markers.c (dispatch: notifications),
  *             informer/informer_run.c (resyncs), informer/informer.c, informer/registration.c (handlers join
  *             and leave)
- *   To:       informer/registration.c (queues the events of a handler, and wakes the job that delivers them)
+ *   To:       informer/registration.c (queues the events of a handler, and wakes the job that delivers them),
+ *             handler/listener.c (initial adds; whether it is past its limit)
  *   Locks:    none of its own; everything runs on dispatch. A listener's is taken when its events are handed
- *             over.
+ *             over, and by ki_fanout_is_blocked().
  *   Not here: calling handlers; registering them.
  *
  * Entries for the backlogs are allocated before a change is applied, so that notifying cannot fail. The

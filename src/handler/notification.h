@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* notification - one event for one handler, and the merging of two.
  *
- *   From:     informer/apply.c (dispatch makes them); also handler/backlog.c, handler/listener.c
+ *   From:     informer/apply.c, informer/apply_markers.c (dispatch makes them); also handler/backlog.c,
+ *             handler/listener.c
  *   To:       handler/backlog.c, handler/listener.c
  *   Locks:    none; it has one owner.
  *   Not here: waiting; calling.

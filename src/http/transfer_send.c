@@ -10,7 +10,8 @@
 #include "util/alloc.h"
 #include "util/units.h"
 
-/* The read sizes. Only received data takes memory, but a thousand watches may all have been busy once. */
+/* The read sizes. Lists are read in larger pieces. Watches are not: a buffer keeps the memory that it has
+ * used, and a thousand watches may all have been busy once. */
 enum { LONG_PIECE_BYTES = 128 * 1024, PIECE_BYTES = 64 * 1024 };
 
 int ki_transfer_add_header(ki_transfer *transfer, const char *line)

@@ -7,8 +7,9 @@
  *   Locks:    none of its own; runs on dispatch. The store's are held per batch.
  *   Not here: which change counts (informer/rules.h); calling handlers; threads.
  *
- * Work is done in steps of bounded length. A step reserves all memory it needs before it changes anything, so
- * a step that runs out of memory can simply be tried again: nothing is lost and nothing is delivered twice.
+ * Work is done in steps of bounded length. Each change reserves all memory it needs before it takes effect. A
+ * step that runs out of memory keeps the changes it has applied, and is continued with the next one: nothing
+ * is lost and nothing is delivered twice.
  */
 #ifndef KI_INFORMER_APPLY_H
 #define KI_INFORMER_APPLY_H

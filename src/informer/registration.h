@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* registration - one handler of an informer, from its adding to its removal.
  *
- *   From:     informer/informer.c (the user's calls, any thread), informer/informer_run.c (dispatch adds
- *             and removes it), informer/registration_leave.c, informer/factory.c,
- *             controller/controller_watch.c; by callback, handler/fanout.c (dispatch: events)
+ *   From:     informer/informer_run.c (dispatch adds and removes it), informer/informer.c (which passes
+ *             ki_registration_push() to the fan-out), informer/registration_leave.c,
+ *             controller/controller_watch.c, and the user, through <kinformer/informer.h>; by callback,
+ *             handler/fanout.c (dispatch: events)
  *   To:       handler/listener.c: it pushes on dispatch, and delivers on the handlers' loop
  *             informer/registration_leave.c   (removals, and waiting for it)
  *   Locks:    the informer's mu, for the fields guarded by it.

@@ -14,7 +14,7 @@
 #include "queue/delta_fifo.h"
 
 typedef enum ki_rules_verdict {
-    KI_RULES_IGNORE = 0, /* an echo of an earlier state */
+    KI_RULES_IGNORE = 0, /* an echo of an earlier state, or there is no stored object to change */
     KI_RULES_SEEN,       /* the stored object stays; the change proves that it exists */
     KI_RULES_PUT,
     KI_RULES_REMOVE,

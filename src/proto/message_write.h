@@ -2,7 +2,8 @@
 /* message_write - reads the fields of a message once, and writes the fields in the order of arrival.
  *
  *   From:     proto/item.c, proto/members.c, proto/fast_path.c
- *   To:       proto/fast_path.h; proto/members.c for other fields
+ *   To:       proto/fast_path.h; proto/members.c for other fields; proto/order.c and proto/reorder.c;
+ *             proto/message.c (what is kept)
  *   Locks:    none; one owner.
  *   Not here: the values; messages in which a field occurs several times (proto/reorder.c brings them into
  *             order).

@@ -3,7 +3,8 @@
  * arrive.
  *
  *   From:     reflector/body_decoder.c   (io: a body in any split)
- *   To:       proto/item.c; api/decode/decoded.h, with the same results as api/decode/watch_decoder.h
+ *   To:       api/decode/event.c, proto/item.c; api/decode/decoded.h, with the same results as
+ *             api/decode/watch_decoder.h
  *   Locks:    none; one owner.
  *   Not here: the effect of an event on the cache; which responses are protobuf.
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* view - the rules of a projection for the fields of a message.
  *
- *   From:     proto/message.c, which makes and frees the views, proto/item.c, proto/members.c,
+ *   From:     proto/members.c, which makes the views, proto/message.c, which frees them, proto/item.c,
  *             proto/message_write.c, proto/list.c, proto/map.c
  *   To:       json/projection.h
  *   Locks:    none; one owner.

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* delta_fifo - ordered, bounded, per-key hand-over of changes between two threads.
  *
- *   From:     informer/informer_run.c (io pushes); also informer/apply.c, informer/informer.c,
- *             informer/informer_status.c
+ *   From:     informer/informer_run.c (io pushes; dispatch pushes resyncs); also informer/apply.c,
+ *             informer/informer.c, informer/informer_status.c
  *   To:       informer/apply.c       (dispatch pops)
  *   Locks:    one mutex, a leaf; no callback runs while it is held.
  *   Not here: add versus update; what is applied; requests to the server.
  *
  * Changes of one key wait together, at the position where the key was first queued. So the newer changes of
  * one key may leave before the older changes of another. Therefore each entry records the version that had
- * been received when it was queued. All entries after it are newer; so after a pop, everything up to the new
- * head's `version_before` has left the queue. A change may also leave before the end of a list that was
- * queued before it. Therefore each change records the newest list that had ended when the change was queued.
+ * been received when it was queued. This version does not decrease from entry to entry; so after a pop,
+ * everything up to the new head's `version_before` has left the queue. A change may also leave before the end
+ * of a list that was queued before it. Therefore each change records the newest list that had ended when the
+ * change was queued.
  *
  * The age of the consumer's state is found in the same way: each entry records the time up to which
  * everything had been received when the entry was queued. Events, bookmarks and the ends of lists show that

@@ -5,8 +5,8 @@
  *   Locks:    none; one owner.
  *   Not here: timers; what has failed.
  *
- * The delays start over only after two minutes without a failure, because a server that accepts a request and
- * fails soon after has not recovered.
+ * The delays start over only if two minutes pass between the first success after a failure and the next
+ * failure, because a server that accepts a request and fails soon after has not recovered.
  */
 #ifndef KI_REFLECTOR_BACKOFF_H
 #define KI_REFLECTOR_BACKOFF_H

@@ -11,7 +11,8 @@
  * reflector_stream.c, reflector_watch.c and reflector_probe.c each handle one kind of request, and
  * reflector_poll.c handles watches that bring nothing. reflector_wire.c chooses the format, reflector_give.c
  * passes changes on, and reflector_status.c keeps the status. `version` is the received version: everything
- * up to it was passed to on_change and accepted. No request is for an older version.
+ * up to it was passed to on_change and accepted, or was refused and reported. No request is for an older
+ * version.
  */
 #ifndef KI_REFLECTOR_REFLECTOR_H
 #define KI_REFLECTOR_REFLECTOR_H

@@ -4,7 +4,7 @@
  *   From:     store/store.c, store/store_public_write.c (the writer), store/store_read.c, store/store_list.c;
  *             also store/store_index.c
  *   To:       store/table.h, store/index.h
- *   Locks:    none; as a table's. The writer changes it under the store's lock.
+ *   Locks:    none of its own; see store/table.h. The writer changes it under the store's lock.
  *   Not here: locks; the order of writers; the public calls.
  *
  * The note of an object in the table is the number of postings, in all indexes together, that contain the

@@ -3,8 +3,8 @@
  *
  *   From:     store/content.c (changes), store/store_read.c, store/store_list.c (reads); also
  *             store/content_index.c
- *   To:       store/table.h, store/index_values.h
- *   Locks:    none; as a table's. Readers may be in any posting while the writer changes it.
+ *   To:       store/table.h, store/index_values.h; store/reclaim.h   (postings that are out of use)
+ *   Locks:    none of its own; see store/table.h. Readers may be in any posting while the writer changes it.
  *   Not here: references to objects, which the store holds; the set of indexes.
  *
  * Each value has a posting, which is a table of objects by the hash of their key. So it costs the same to

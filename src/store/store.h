@@ -3,7 +3,7 @@
  *
  *   From:     informer/ (dispatch, in batches), feed/, handler/, store/store_list.c, store/store_read.c; the
  *             public calls of <kinformer/store.h>
- *   To:       store/content.h
+ *   To:       store/content.h; store/reclaim.h (objects that were replaced or removed)
  *   Locks:    write_mu: one writer at a time. mu: the content does not change while it is held; the writer
  *             holds it per batch, list, keys and so on per call. Order: write_mu, mu. No wait for readers
  *             while one is held. Index functions run under both, inside a read section, where calls that

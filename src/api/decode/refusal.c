@@ -32,7 +32,7 @@ static int wants_tls(const ki_refusal *refusal)
     return 0;
 }
 
-/* The first line, unless the body is HTML or JSON. */
+/* The first line, unless the body is HTML or JSON, or begins with white space. */
 static ki_str first_line(ki_str body)
 {
     ki_str line = body;

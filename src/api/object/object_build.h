@@ -4,7 +4,7 @@
  *   From:     api/decode/list_decoder.c, api/decode/watch_decoder.c, proto/item.c   (io); rest/rest_reader.c
  *   To:       reflector/, and the user, through <kinformer/object.h>
  *   Locks:    none.
- *   Not here: scanning; JSON grammar; reading objects.
+ *   Not here: the grammar of JSON (json/scan.h); reading objects.
  */
 #ifndef KI_API_OBJECT_OBJECT_BUILD_H
 #define KI_API_OBJECT_OBJECT_BUILD_H

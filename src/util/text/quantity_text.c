@@ -86,7 +86,7 @@ static int read_suffix(ki_str text, ki_quantity_text *out)
 }
 
 /* Removes trailing zeros, except those needed for an exponent that is a multiple of three, as suffixes
- * require. Returns false if the number overflows. */
+ * require. Returns false if the quantity is out of range. */
 static bool settle(ki_quantity_text *quantity)
 {
     while (quantity->number != 0 && quantity->number % 10 == 0) {
