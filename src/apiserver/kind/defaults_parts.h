@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* defaults_parts - the defaults of built-in and custom kinds, by type.
+/* defaults_parts - the defaults of defaults.txt, by type.
  *
  *   From:     apiserver/kind/prune.c (rows), apiserver/kind/defaults_rows.c (values)
  *   To:       apiserver/kind/defaults_rows.c, apiserver/kind/defaults_values.c
  *   Locks:    none
- *   Not here: which members have which defaults, which is in defaults.txt
+ *   Not here: which members have which defaults (defaults.txt); the defaults of custom schemas
+ *             (apiserver/kind/defaults.c)
  *
  * Functions that return an int return 0 or KI_ERR_NO_MEMORY.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One allocation: the struct, labels, fields, then the text with its '{', then strings that the text does not
- * contain verbatim: values of fields, and strings that are escaped in the text. */
+/* One allocation: the struct, labels, fields, then the text with its '{', then copies: the values of fields,
+ * and strings that are escaped in the text. */
 #include "apiserver/object/object.h"
 
 #include <assert.h>

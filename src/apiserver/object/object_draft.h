@@ -17,9 +17,8 @@ struct ki_as_span {
     size_t len;
 };
 
-/* The block contains the text with its '{' and a NUL, then the strings that the text does not contain
- * verbatim: strings that are escaped in the text, values of fields,
- * and all labels if one of them is escaped. */
+/* The block contains the text with its '{' and a NUL, then copies: strings that are escaped in the text, the
+ * values of fields, and all labels if one of them is escaped. */
 struct ki_as_draft {
     const struct ki_as_object_parts *parts;
     ki_buf *block;

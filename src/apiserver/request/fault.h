@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fault - which requests fail, and how: the rules of <kinformer/apiserver.h> and of /debug/faults.
  *
- *   From:     apiserver/serve/: ki_apiserver_fault(), /debug/faults, fault flags
- *   To:       the HTTP response, which looks up its fault once per request
+ *   From:     apiserver/serve/: ki_apiserver_fault(), /debug/faults and fault flags set rules;
+ *             apiserver/serve/exchange.c draws a fault once per request
+ *   To:       apiserver/request/fault_reach.h, apiserver/request/fault_check.c,
+ *             apiserver/request/fault_json.c
  *   Locks:    one mutex
  *   Not here: carrying out the fault
  */

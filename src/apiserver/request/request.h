@@ -96,7 +96,7 @@ KI_NODISCARD int ki_as_request_parse(ki_str address, struct ki_as_request *out,
 void ki_as_request_fini(struct ki_as_request *request);
 
 /* Parses an int64. A negative number gives 0: no limit or timeout.
- * Fails with 400 and Go's message if the text is not a number. */
+ * So does an empty text. Fails with 400 and Go's message if the text is not a number. */
 KI_NODISCARD int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_failure *failure);
 
 /* For request.c: parses the part of the address after '?', and decodes it in place. */

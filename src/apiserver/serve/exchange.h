@@ -5,13 +5,14 @@
  *             apiserver/serve/handle_watch.c, apiserver/serve/respond.c
  *   To:       apiserver/serve/handle.h, which builds the response; apiserver/serve/stream.h for watches;
  *             apiserver/serve/respond.c, which sends it
- *   Locks:    mu, for is_parked; libmicrohttpd's own locks come after it
+ *   Locks:    mu, for is_parked; libmicrohttpd's own locks come after it. The server's mu, taken before mu,
+ *             guards the list of exchanges
  *   Not here: the content of the response
  *
  * An exchange with nothing to send is parked: its connection is suspended and costs nothing until the
  * exchange is woken. The watch and the timer wake it through the server's loop, because a watch calls back
- * with the storage's lock held. Functions that clear faults,
- * cut connections or stop the server wake it directly.
+ * with the storage's lock held. Functions that clear faults, cut connections or stop the server wake it
+ * directly, and so does ki_as_exchange_hang_up().
  */
 #ifndef KI_APISERVER_SERVE_EXCHANGE_H
 #define KI_APISERVER_SERVE_EXCHANGE_H
@@ -132,8 +133,8 @@ KI_NODISCARD int ki_as_exchange_begin(struct ki_as_exchange *exchange);
 bool ki_as_exchange_charge(struct ki_as_exchange *exchange, size_t bytes);
 void ki_as_exchange_discharge(struct ki_as_exchange *exchange);
 
-/* Builds the response to a complete request and passes it on,
- * or parks the exchange until this can be tried again. */
+/* Builds the response and passes it on, or parks the exchange until this can be tried again. The request must
+ * be complete, or rejected by its headers. */
 enum MHD_Result ki_as_exchange_run(struct ki_as_exchange *exchange);
 
 #endif

@@ -32,7 +32,7 @@ struct ki_as_visit {
     struct ki_as_query *query;
     struct ki_as_resource *resource;
     struct ki_as_failure *failure;
-    enum ki_as_form form; /* JSON, TABLE or METADATA, whether or not answer.is_proto is set */
+    enum ki_as_form form; /* JSON, TABLE or METADATA; for protobuf, see answer.is_proto */
 };
 
 enum ki_as_step ki_as_handle_get(struct ki_as_visit *visit);

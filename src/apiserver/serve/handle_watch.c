@@ -134,7 +134,7 @@ static void on_loss(void *user)
     ki_job_wake(&exchange->waker);
 }
 
-/* Limits the socket's send buffer, so that it does not fill with events for a client that does not read. */
+/* Limits the socket's send buffer, so that it holds few events for a client that does not read. */
 static void bound_memory(const struct ki_as_exchange *exchange)
 {
     int bytes = SEND_BYTES;

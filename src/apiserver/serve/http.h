@@ -5,7 +5,9 @@
  *             apiserver/serve/exchange.c, apiserver/serve/respond.c and apiserver/serve/handle_debug.c (cuts,
  *             faults); libmicrohttpd calls it for connections and requests
  *   To:       apiserver/serve/connection.h, apiserver/serve/exchange.h, one per request
- *   Locks:    none; one caller at a time
+ *   Locks:    none of its own; one caller opens, closes, starts and stops. ki_as_http_cut() and
+ *             ki_as_http_clear_faults() may be called on any thread; they take the server's mu and, under it,
+ *             each exchange's
  *   Not here: the content of responses
  *
  * The address stays reserved while the server is down, by a socket that is bound but never listens.

@@ -28,7 +28,7 @@ struct ki_as_stream {
     size_t event_count;
     ki_buf pending; /* text that did not fit, starting at pending_at */
     size_t pending_at;
-    uint64_t version; /* all changes up to this version were sent */
+    uint64_t version; /* all changes up to this version were taken, or do not match */
     uint64_t next_bookmark_ns;
     uint32_t event_total; /* number of events sent */
     bool is_marker_due;
@@ -193,7 +193,8 @@ static int put_expired(struct ki_as_stream *stream, ki_buf *text)
 
 /* ---- the next events ----------------------------------------------------------------------------------- */
 
-/* Writes one event into `text` if there is room, else into `pending`. If out of memory, ends the stream. */
+/* Writes one event: plain JSON into `text` if there is room, all else into `pending`. If out of memory, ends
+ * the stream. */
 static void tell_event(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {
     size_t bytes = ki_as_text_object_bytes(stream->options.resource, event->object) + FRAME_BYTES;
@@ -234,7 +235,7 @@ static void tell_end(struct ki_as_stream *stream, enum ki_as_watch_end end)
     stream->is_ended = true;
 }
 
-/* Writes the next events of the watch. False if there are none now. */
+/* Writes the next event of the watch. False if there is none now. */
 static bool tell_change(struct ki_as_stream *stream, ki_buf *text)
 {
     assert(stream->watch != NULL);
@@ -292,8 +293,7 @@ static bool tell_between_takes(struct ki_as_stream *stream)
     return tell_time(stream);
 }
 
-/* Writes at most one event: into `text` if there is room for it there, else into `pending`. False if there is
- * nothing to write now. */
+/* Writes at most one event, into `text` or `pending`. False if there is nothing to write now. */
 static bool tell(struct ki_as_stream *stream, ki_buf *text)
 {
     assert(stream->pending.len == 0 && stream->pending_at == 0);

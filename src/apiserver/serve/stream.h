@@ -4,7 +4,7 @@
  *   From:     apiserver/serve/handle_watch.c, which creates it; apiserver/serve/respond.c, which reads it
  *             when the client can receive more; apiserver/serve/exchange.c, which frees it
  *   To:       apiserver/storage/watch.h (events are taken from it), apiserver/object/text.h
- *   Locks:    the storage's, in ki_as_watch_take()
+ *   Locks:    the storage's, within each call that opens, reads or frees a stream
  *   Not here: waiting; transport faults
  */
 #ifndef KI_APISERVER_SERVE_STREAM_H

@@ -42,7 +42,7 @@ struct ki_as_place {
 
 void ki_as_order_fini(struct ki_as_order *order);
 
-/* Compares "ns/name" with the key of an object and returns -1, 0 or 1.
+/* Compares "ns/name" with the key of an object. Returns a negative number, 0 or a positive number.
  * The key is only the name if the namespace is empty. */
 int ki_as_key_compare(ki_str ns, ki_str name, const struct ki_as_object *object);
 

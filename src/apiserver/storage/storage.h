@@ -39,7 +39,7 @@ struct ki_as_storage *ki_as_storage_new(const struct ki_as_storage_options *opti
 /* Close every watch first. NULL is allowed. */
 void ki_as_storage_free(struct ki_as_storage *storage);
 
-/* Lock and unlock the storage. All functions below require the lock. */
+/* Lock and unlock the storage. All functions below require the lock, except ki_as_page_fini(). */
 void ki_as_storage_lock(struct ki_as_storage *storage);
 void ki_as_storage_unlock(struct ki_as_storage *storage);
 

@@ -29,7 +29,7 @@ struct ki_as_collection {
     bool is_namespaced;
     struct ki_as_order order;
     struct ki_as_history history;
-    ki_list idle;  /* watches that have taken every change and wait for the next */
+    ki_list idle;  /* watches whose last take found nothing; they wait for the next change */
     ki_list busy;  /* the other watches, except those that have ended */
     size_t owed;   /* watches that have ended but are not closed and still have changes to take */
     bool is_ended; /* no longer served: its history is dropped once no watch needs it */

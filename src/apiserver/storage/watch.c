@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A watch is idle when it has taken every change. Its position is then the end of the history, even if that
+/* A watch is idle when a take has found nothing. Its position is then the end of the history, even if that
  * moves on, and a change that does not match costs one evaluation of its selector. A change that matches
  * wakes the watch; then it is busy until it has taken everything. */
 #include "apiserver/storage/watch.h"

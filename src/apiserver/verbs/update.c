@@ -186,6 +186,7 @@ static int name_kind(const struct ki_as_verb *verb, json_t *tree)
     return 0;
 }
 
+/* A sketch is an incomplete object, as tests load them. */
 static int validate(const struct ki_as_verb *verb, const struct ki_as_update_input *update)
 {
     if (verb->call->is_sketch)

@@ -53,13 +53,14 @@ ki_str ki_as_metadata_text(const json_t *tree, const char *name);
 KI_NODISCARD int ki_as_metadata_set_new(const struct ki_as_verb *verb, json_t *tree);
 /* Copies the fields that clients may not change from `before`, the previous version. */
 KI_NODISCARD int ki_as_metadata_carry(const struct ki_as_verb *verb, json_t *tree, const json_t *before);
-/* Increments generation if anything but metadata and status differs,
- * or if the annotations of a Deployment differ. */
+/* If the resource has a generation, increments it if anything but metadata and status differs, or if the
+ * annotations of a Deployment differ. In custom kinds without a status subresource, the status counts. */
 KI_NODISCARD int ki_as_metadata_increment_generation(const struct ki_as_verb *verb, json_t *tree,
                                                      const json_t *before);
 /* Removes empty and unknown fields of metadata, so that the tree equals the object that clients will read. */
 void ki_as_metadata_tidy(json_t *tree);
-/* Sets deletionTimestamp to now. */
+/* Sets deletionTimestamp to now and, except for namespaces, deletionGracePeriodSeconds and the next
+ * generation. */
 KI_NODISCARD int ki_as_metadata_mark_deleted(const struct ki_as_verb *verb, json_t *tree);
 /* Sets the name to generateName and five random characters. */
 KI_NODISCARD int ki_as_metadata_generate_name(const struct ki_as_verb *verb, json_t *tree);
