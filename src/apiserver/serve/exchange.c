@@ -150,10 +150,12 @@ static void shut_stuck(struct ki_as_exchange *exchange)
 }
 
 /* Cuts the connection of a client that has not read for so long that the history has dropped changes it
- * needs. Such a client does not read the error either. An exchange that is parked is not cut,
- * because a fault stalls it. */
+ * needs. Such a client does not read the error either. But if a fault stalls the exchange, the client had
+ * nothing to read, and the connection stays. */
 static void cut_lost(struct ki_as_exchange *exchange)
 {
+    if (atomic_load(&exchange->is_stalled))
+        return;
     uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
     if (exchange->cut_ns == 0)
         exchange->cut_ns = now_ns + ki_ns_of_ms(LOST_MS);

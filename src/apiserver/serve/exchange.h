@@ -70,6 +70,7 @@ struct ki_as_exchange {
     _Atomic bool is_lost;          /* its watch has ended, because the client is too slow */
     _Atomic bool is_half_closed;   /* the client has shut down its sending side */
     _Atomic bool is_endless;       /* a watch, or stalled by a fault: no response is due */
+    _Atomic bool is_stalled;       /* by a fault, after the part of the body that precedes it */
 
     /* Used by the thread that serves it. */
     enum ki_as_phase phase;

@@ -61,6 +61,7 @@ static bool is_due(const struct ki_as_exchange *exchange)
 static void clear_fault(struct ki_as_exchange *exchange)
 {
     exchange->has_fault = false;
+    atomic_store(&exchange->is_stalled, false);
     if (exchange->stream != NULL)
         ki_as_stream_lift_limit(exchange->stream);
 }
@@ -88,6 +89,7 @@ static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max
         return MHD_CONTENT_READER_END_WITH_ERROR;
     case KI_FAULT_STALL:
         atomic_store(&exchange->is_endless, true);
+        atomic_store(&exchange->is_stalled, true);
         if (atomic_load(&exchange->is_cut) || atomic_load(&exchange->server->is_ending))
             return MHD_CONTENT_READER_END_WITH_ERROR;
         return ki_as_exchange_park(exchange, UINT64_MAX) ? 0 : LOOK_AGAIN;

@@ -373,6 +373,28 @@ static void a_client_that_never_reads_is_cut(void **state)
     ki_apiserver_free(server);
 }
 
+/* The history drops changes that these watches have not taken, but their clients had nothing to read. With
+ * many watches, some are parked again before the timer of a lost client is set. */
+static void a_stalled_watch_is_not_cut(void **state)
+{
+    enum { STALLED = 100, CHANGES = 120, LOST_MS = 5000 };
+    static const char request[] = "GET /api/v1/pods?watch=1 HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static struct pollfd polled[STALLED];
+    const ki_fault stall = {.on = KI_FAULT_WATCH, .action = KI_FAULT_STALL, .after_events = 1};
+    assert_int_equal(ki_apiserver_fault(*state, &stall, NULL), 0);
+    for (int i = 0; i < STALLED; i++) {
+        polled[i] = (struct pollfd){.fd = api_connect(*state), .events = POLLIN};
+        assert_true(polled[i].fd >= 0);
+        api_send(polled[i].fd, request, sizeof(request) - 1);
+        free(api_receive(polled[i].fd, "}\n\r\n", NULL));
+    }
+    for (int i = 0; i < CHANGES; i++)
+        api_put_pod(*state, "c", i % 2 == 0 ? "web" : "db", "node-1");
+    assert_int_equal(poll(polled, STALLED, LOST_MS + 1000), 0);
+    for (int i = 0; i < STALLED; i++)
+        close(polled[i].fd);
+}
+
 /* ---- many clients -------------------------------------------------------------------------------------- */
 
 enum { MANY = 1000 };
@@ -432,6 +454,7 @@ int main(void)
         TEST(a_client_that_leaves_is_forgotten),
         TEST(a_client_that_is_too_slow_gets_an_error),
         cmocka_unit_test(a_client_that_never_reads_is_cut),
+        TEST(a_stalled_watch_is_not_cut),
         cmocka_unit_test(a_thousand_clients_watch_at_once),
     };
     return RUN_TESTS(tests);
