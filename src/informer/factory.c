@@ -6,7 +6,6 @@
 
 #include "client/callback.h"
 #include "informer/informer.h"
-#include "informer/registration.h"
 #include "util/alloc.h"
 #include "util/error.h"
 #include "util/map.h"
