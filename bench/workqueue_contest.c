@@ -9,6 +9,7 @@
 
 #include <kinformer/metrics.h>
 #include <kinformer/workqueue.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -109,6 +110,7 @@ static bool measure(enum contestant contestant, const struct workqueue_keys *key
 {
     for (int mode = 0; mode < MODES; mode++) {
         ki_workqueue_options options = {.name = "bench", .metrics = metrics};
+        (void)malloc_trim(0); /* each begins without free memory, as the Go program does */
         struct contest c = {contestant, ki_workqueue_new(&options, NULL), plain_queue_new()};
         double start = bench_now_seconds(), processor_start = processor_seconds();
         bool is_done = c.ours != NULL && run(&c, keys, workers, mode);

@@ -25,7 +25,8 @@ enum { KI_WORK_SPARE_SIZES = 8, KI_WORK_SPARE_STEP = 32, KI_WORK_SPARES_MAX = 51
 /* A zeroed struct is empty. */
 typedef struct ki_work_spares {
     struct ki_work_entry *lists[KI_WORK_SPARE_SIZES];
-    size_t count;
+    unsigned counts[KI_WORK_SPARE_SIZES];
+    unsigned count; /* of all lists */
 } ki_work_spares;
 
 /* An entry exists while at least one of these holds: it is dirty, it is being processed, it is delayed. It is
@@ -81,17 +82,43 @@ static inline size_t ki_work_spares_bytes(size_t size, size_t key_len)
                                       : offsetof(ki_work_entry, key) + key_len;
 }
 
+static inline void ki_work_spares_put(ki_work_spares *spares, size_t size, ki_work_entry *entry)
+{
+    assert(size < KI_WORK_SPARE_SIZES);
+    entry->node.next = (ki_list_node *)(void *)spares->lists[size];
+    spares->lists[size] = entry;
+    spares->counts[size]++;
+    spares->count++;
+}
+
 static inline ki_work_entry *ki_work_spares_take(ki_work_spares *spares, size_t key_len)
 {
     size_t size = ki_work_spares_list(key_len);
     assert(ki_work_spares_bytes(size, key_len) >= offsetof(ki_work_entry, key) + key_len);
-    if (size == KI_WORK_SPARE_SIZES || spares->lists[size] == NULL)
+    if (size == KI_WORK_SPARE_SIZES || spares->counts[size] == 0)
         return ki_malloc(ki_work_spares_bytes(size, key_len));
     ki_work_entry *entry = spares->lists[size];
     spares->lists[size] = (ki_work_entry *)(void *)entry->node.next;
-    assert(spares->count > 0);
+    assert(spares->count >= spares->counts[size]);
+    spares->counts[size]--;
     spares->count--;
     return entry;
+}
+
+/* Makes sure that this key's list has memory for one entry more than `reserved` says of it. Returns 0, or
+ * KI_ERR_NO_MEMORY with nothing changed. The key must not be too long for the lists. */
+KI_NODISCARD static inline int ki_work_spares_reserve(ki_work_spares *spares, size_t key_len,
+                                                      const unsigned reserved[KI_WORK_SPARE_SIZES])
+{
+    size_t size = ki_work_spares_list(key_len);
+    assert(size < KI_WORK_SPARE_SIZES && spares->counts[size] >= reserved[size]);
+    if (spares->counts[size] > reserved[size])
+        return 0;
+    ki_work_entry *entry = ki_malloc(ki_work_spares_bytes(size, key_len));
+    if (entry == NULL)
+        return KI_ERR_NO_MEMORY;
+    ki_work_spares_put(spares, size, entry);
+    return 0;
 }
 
 /* An entry in no state, with a copy of the key. NULL when out of memory. */
@@ -117,9 +144,7 @@ static inline void ki_work_entry_free(ki_work_spares *spares, ki_work_entry *ent
         ki_free(entry);
         return;
     }
-    entry->node.next = (ki_list_node *)(void *)spares->lists[size];
-    spares->lists[size] = entry;
-    spares->count++;
+    ki_work_spares_put(spares, size, entry);
 }
 
 void ki_work_spares_fini(ki_work_spares *spares);

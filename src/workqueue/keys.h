@@ -19,6 +19,7 @@
 
 #include <assert.h>
 
+#include "util/prefetch.h"
 #include "workqueue/entry.h"
 
 /* At most 13 of 16 slots are used: more slots cost memory, a fuller table costs search time. */
@@ -54,7 +55,7 @@ static inline bool ki_work_keys_is_large(const ki_work_keys *keys)
 static inline void ki_work_keys_expect(const ki_work_keys *keys, uint32_t hash)
 {
     assert(keys->slot_count > 0);
-    __builtin_prefetch(&keys->slots[hash & (keys->slot_count - 1)], 1);
+    ki_prefetch_write(&keys->slots[hash & (keys->slot_count - 1)]);
 }
 
 /* Returns NULL if there is no such key. */

@@ -5,16 +5,20 @@
 
 #include <assert.h>
 
+#include "util/prefetch.h"
 #include "util/units.h"
 
 /* About the time that it takes to put a thread to sleep and to wake it. */
 enum { LINGER_NS = 2500 };
 
+/* How far ahead the slots of arrivals are prefetched: about ten keys. */
+enum { AHEAD_BYTES = 512 };
+
 int ki_workqueue_check(const ki_workqueue *queue)
 {
     if (queue == NULL)
         return KI_ERR_INVALID;
-    return queue->generation == ki_fork_generation() ? 0 : KI_ERR_FORKED;
+    return queue->is_inherited ? KI_ERR_FORKED : 0;
 }
 
 int ki_workqueue_check_key(const ki_workqueue *queue, ki_str key, ki_priority priority)
@@ -169,11 +173,11 @@ static void pass_on_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
     const ki_work_entry *ahead = ki_work_order_ahead(&queue->order);
     ki_work_waiters_wake_one(&queue->waiters);
     ki_work_keys_expect(&queue->keys, ahead->hash);
-    __builtin_prefetch(ahead->node.next, 1);
+    ki_prefetch_write(ahead->node.next);
 }
 
-/* Hands out the next key; NULL when none waits. */
-static ki_work_entry *take_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
+/* Hands out the next key; NULL when none waits. `now_ns` is for the metrics. */
+static ki_work_entry *take_locked(ki_workqueue *queue, uint64_t now_ns) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     ki_work_entry *entry = ki_work_order_pop(&queue->order);
@@ -182,7 +186,7 @@ static ki_work_entry *take_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
     assert(entry->is_dirty && !entry->is_processing && queue->depth > 0);
     entry->is_dirty = false;
     entry->is_processing = true;
-    entry->started_ns = now_for_metrics(queue);
+    entry->started_ns = now_ns;
     if (ki_work_metrics_are_on(&queue->metrics)) {
         ki_list_push_back(&queue->processing, &entry->node);
         ki_work_metrics_begin(&queue->metrics, entry->started_ns, oldest_ns_locked(queue));
@@ -223,26 +227,40 @@ void ki_workqueue_finish_locked(ki_workqueue *queue, ki_work_entry *entry)
 
 /* ---- arrivals ------------------------------------------------------------------------------------------ */
 
-/* Queues the oldest arrival. */
-static void settle_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
+/* Queues an arrival. Its entry and its slot were reserved. */
+static void settle_locked(ki_workqueue *queue, const ki_work_arrival *arrival) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
-    ki_work_arrival arrival = ki_work_arrivals_pop(&queue->arrivals);
-    ki_work_entry *made = arrival.entry;
-    ki_work_entry *known = ki_work_keys_find(&queue->keys, ki_work_entry_key(made), made->hash);
-    if (known == NULL)
-        ki_work_keys_insert(&queue->keys, made);
-    else
-        ki_work_entry_free(&queue->spares, made);
-    ki_workqueue_make_dirty_locked(queue, known == NULL ? made : known, arrival.priority);
+    ki_str key = {arrival->key, arrival->key_len};
+    ki_work_entry *entry = ki_work_keys_find(&queue->keys, key, arrival->hash);
+    if (entry == NULL) {
+        entry = ki_work_entry_new(&queue->spares, key, arrival->hash);
+        assert(entry != NULL);
+        ki_work_keys_insert(&queue->keys, entry);
+    }
+    ki_workqueue_make_dirty_locked(queue, entry, (ki_priority)arrival->priority);
+}
+
+/* The slots of the arrivals that follow are prefetched meanwhile. */
+static void settle_all_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
+{
+    KI_ASSERT_HELD(queue->mu);
+    const ki_work_arrivals *arrivals = &queue->arrivals;
+    size_t ahead = 0;
+    for (size_t at = 0; at < arrivals->used;) {
+        while (ahead < arrivals->used && ahead <= at + AHEAD_BYTES)
+            ki_work_keys_expect(&queue->keys, ki_work_arrivals_next(arrivals, &ahead)->hash);
+        settle_locked(queue, ki_work_arrivals_next(arrivals, &at));
+    }
+    ki_work_arrivals_clear(&queue->arrivals);
 }
 
 /* Arrivals first: they were added before the delays ended. */
 static void catch_up_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
-    while (queue->arrivals.count > 0)
-        settle_locked(queue);
+    if (queue->arrivals.count > 0)
+        settle_all_locked(queue);
     if (queue->delayed.count > 0)
         ki_workqueue_ripen_locked(queue);
 }
@@ -254,11 +272,11 @@ void ki_workqueue_lock(ki_workqueue *queue)
 }
 
 /* Whether an added key becomes an arrival. Metrics and the descriptor show at once what is queued, without a
- * call of the queue; so with them, keys do not wait in between. */
-static bool takes_arrivals_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu)
+ * call of the queue; so with them, keys do not wait in between. Neither do long keys. */
+static bool takes_arrivals_locked(const ki_workqueue *queue, ki_str key) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
-    return ki_work_keys_is_large(&queue->keys) && !ki_work_metrics_are_on(&queue->metrics) &&
+    return ki_work_spares_list(key.len) < KI_WORK_SPARE_SIZES && !ki_work_metrics_are_on(&queue->metrics) &&
            !queue->waiters.fd.is_open;
 }
 
@@ -267,15 +285,12 @@ static bool arrive_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_pri
     KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
-    if (ki_work_keys_reserve(&queue->keys, queue->arrivals.count + 1) < 0)
+    if (!ki_work_arrivals_fit(&queue->arrivals, key.len))
+        settle_all_locked(queue);
+    if (ki_work_keys_reserve(&queue->keys, queue->arrivals.count + 1) < 0 ||
+        ki_work_spares_reserve(&queue->spares, key.len, queue->arrivals.by_list) < 0)
         return false;
-    ki_work_keys_expect(&queue->keys, hash);
-    ki_work_entry *entry = ki_work_entry_new(&queue->spares, key, hash);
-    if (entry == NULL)
-        return false;
-    if (queue->arrivals.count == KI_WORK_ARRIVALS_MAX)
-        settle_locked(queue);
-    ki_work_arrivals_push(&queue->arrivals, entry, priority);
+    ki_work_arrivals_push(&queue->arrivals, key, hash, priority);
     ki_work_waiters_wake_one(&queue->waiters);
     return true;
 }
@@ -289,7 +304,7 @@ static int add_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_priorit
     assert(key.len > 0 && key.len <= KI_WORK_KEY_BYTES_MAX);
     if (queue->is_stopping)
         return KI_ERR_STOPPED;
-    if (takes_arrivals_locked(queue) && arrive_locked(queue, key, hash, priority))
+    if (takes_arrivals_locked(queue, key) && arrive_locked(queue, key, hash, priority))
         return 0;
     /* Arrivals first, to keep the order. Also reached when there was no memory for an arrival: a known key
      * needs none. */
@@ -357,11 +372,12 @@ static int wait_locked(ki_workqueue *queue, uint64_t until_ns) KI_REQUIRES(queue
     return 0;
 }
 
-static int get_locked(ki_workqueue *queue, uint64_t until_ns, ki_work_item *out_item) KI_REQUIRES(queue->mu)
+static int get_locked(ki_workqueue *queue, uint64_t now_ns, uint64_t until_ns, ki_work_item *out_item)
+    KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     for (;;) {
-        ki_work_entry *entry = take_locked(queue);
+        ki_work_entry *entry = take_locked(queue, now_ns);
         if (entry != NULL) {
             *out_item =
                 (ki_work_item){.key = ki_work_entry_key(entry), .priority = (ki_priority)entry->priority};
@@ -372,18 +388,18 @@ static int get_locked(ki_workqueue *queue, uint64_t until_ns, ki_work_item *out_
         int rc = wait_locked(queue, until_ns);
         if (rc < 0)
             return rc;
+        now_ns = now_for_metrics(queue);
     }
 }
 
 /* Returns KI_ERR_NOT_FOUND if no worker has the key. */
-static int done_locked(ki_workqueue *queue, ki_str key) KI_REQUIRES(queue->mu)
+static int done_locked(ki_workqueue *queue, ki_str key, uint64_t now_ns) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     ki_work_entry *entry = ki_workqueue_find_processing_locked(queue, key);
     if (entry == NULL)
         return KI_ERR_NOT_FOUND;
-    if (ki_work_metrics_are_on(&queue->metrics))
-        ki_histogram_observe(queue->metrics.worked, now_for_metrics(queue) - entry->started_ns);
+    ki_histogram_observe(queue->metrics.worked, now_ns - entry->started_ns);
     ki_workqueue_finish_locked(queue, entry);
     return 0;
 }
@@ -397,9 +413,10 @@ static int take_turn(ki_workqueue *queue, ki_str done, uint64_t timeout_ms, ki_w
     else if (timeout_ms > 0)
         until_ns = ki_clock_now_ns(queue->clock) + ki_ns_of_ms(timeout_ms);
     ki_workqueue_lock(queue);
+    uint64_t now_ns = now_for_metrics(queue);
     if (done.len > 0)
-        (void)done_locked(queue, done);
-    int rc = get_locked(queue, until_ns, out_item);
+        (void)done_locked(queue, done, now_ns);
+    int rc = get_locked(queue, now_ns, until_ns, out_item);
     if (queue->delayed.count > 0 && !queue->waiters.has_keeper) /* this worker may have been the timekeeper */
         ki_work_waiters_wake_keeper(&queue->waiters);
     ki_workqueue_unlock(queue);
@@ -428,7 +445,7 @@ int ki_workqueue_done(ki_workqueue *queue, ki_str key)
     if (rc < 0)
         return rc == KI_ERR_TOO_LARGE ? KI_ERR_NOT_FOUND : rc;
     ki_workqueue_lock(queue);
-    rc = done_locked(queue, key);
+    rc = done_locked(queue, key, now_for_metrics(queue));
     ki_workqueue_unlock(queue);
     return rc;
 }

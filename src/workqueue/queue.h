@@ -40,12 +40,12 @@ struct ki_workqueue {
     ki_hash_key secret;
     ki_limiter *limiter;
     ki_work_metrics metrics;
-    unsigned generation; /* of the process that made the queue */
+    bool is_inherited; /* this process is a child of the one that made the queue */
     ki_fork_hook fork_hook;
     ki_mutex mu;
-    ki_work_keys keys; /* guarded by mu, as all below; has free slots for all arrivals */
-    ki_work_arrivals arrivals;
-    ki_work_order order; /* keys that are dirty and not being processed */
+    ki_work_keys keys;         /* guarded by mu, as all below */
+    ki_work_arrivals arrivals; /* `keys` has a free slot, and `spares` memory, for each */
+    ki_work_order order;       /* keys that are dirty and not being processed */
     ki_work_spares spares;
     ki_list processing; /* oldest first; only with metrics, since linking reads other cache lines */
     ki_work_entry *at_hand[KI_WORK_AT_HAND]; /* some entries in processing, by the address of their text */

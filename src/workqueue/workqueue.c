@@ -16,15 +16,16 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
         ki_mutex_lock(&queue->mu);
         return;
     }
-    if (phase == KI_FORK_CHILD)
+    if (phase == KI_FORK_CHILD) {
+        queue->is_inherited = true;
         ki_work_waiters_forget(&queue->waiters);
+    }
     ki_mutex_unlock(&queue->mu);
 }
 
 static int init(ki_workqueue *queue, const ki_workqueue_options *options, ki_error *err)
 {
     queue->fork_hook = (ki_fork_hook){.order = KI_FORK_LEAVES, .run = on_fork};
-    queue->generation = ki_fork_generation();
     ki_mutex_init(&queue->mu);
     ki_work_waiters_init(&queue->waiters);
     ki_work_order_init(&queue->order);
@@ -70,8 +71,6 @@ ki_workqueue *ki_workqueue_new(const ki_workqueue_options *options, ki_error *er
 
 static void free_entries(ki_workqueue *queue)
 {
-    while (queue->arrivals.count > 0)
-        ki_free(ki_work_arrivals_pop(&queue->arrivals).entry);
     for (size_t i = 0; i < queue->keys.slot_count; i++)
         ki_free(queue->keys.slots[i].entry);
 }
