@@ -17,7 +17,7 @@ enum { KEYS = 64, PRODUCERS = 3, WORKERS = 4, STEPS = 8000 };
 
 typedef struct shared {
     ki_workqueue *queue;
-    ki_metrics *metrics;
+    ki_metrics *metrics;     /* NULL: only plain adds, which then are arrivals for a while */
     atomic_uint added[KEYS]; /* how often, counted before the add */
     atomic_uint seen[KEYS];  /* the value of `added` that a worker has read at the start of its work */
     atomic_int on_workers[KEYS];
@@ -43,16 +43,16 @@ static ki_str key_of(int number, char text[3])
     return (ki_str){text, 2};
 }
 
-static int add_somehow(ki_workqueue *queue, ki_random *random, ki_str key)
+static int add_somehow(shared *s, ki_random *random, ki_str key)
 {
     ki_priority priority = (ki_priority)ki_random_below(random, 2);
-    switch (ki_random_below(random, 8)) {
+    switch (s->metrics == NULL ? 2 : ki_random_below(random, 8)) {
     case 0:
-        return ki_workqueue_add_after(queue, key, priority, ki_random_below(random, 3));
+        return ki_workqueue_add_after(s->queue, key, priority, ki_random_below(random, 3));
     case 1:
-        return ki_workqueue_add_rate_limited(queue, key, priority);
+        return ki_workqueue_add_rate_limited(s->queue, key, priority);
     default:
-        return ki_workqueue_add(queue, key, priority);
+        return ki_workqueue_add(s->queue, key, priority);
     }
 }
 
@@ -67,7 +67,7 @@ static void produce(void *user)
         int number = step < STEPS ? (int)ki_random_below(&random, KEYS) : step - STEPS;
         ki_str key = key_of(number, text);
         atomic_fetch_add(&t->shared->added[number], 1);
-        int rc = step < STEPS ? add_somehow(t->shared->queue, &random, key)
+        int rc = step < STEPS ? add_somehow(t->shared, &random, key)
                               : ki_workqueue_add(t->shared->queue, key, KI_PRIORITY_LOW);
         require(rc == 0);
     }
@@ -102,7 +102,7 @@ static void look(void *user)
     while (!atomic_load(&t->shared->is_over)) {
         ki_metrics_text text = {0};
         ki_workqueue_stats stats;
-        require(ki_metrics_render(t->shared->metrics, &text, NULL) == 0);
+        require(t->shared->metrics == NULL || ki_metrics_render(t->shared->metrics, &text, NULL) == 0);
         ki_metrics_text_fini(&text);
         ki_workqueue_read_stats(t->shared->queue, &stats);
         require(stats.processing <= WORKERS && stats.waiting <= KEYS && stats.depth >= stats.waiting);
@@ -116,36 +116,48 @@ static void start(thread *t, shared *s, ki_thread_cb run, uint64_t seed)
         ki_thread_start(&t->thread, &(ki_thread_options){.name = "test", .run = run, .user = t}, NULL), 0);
 }
 
+static void produce_and_work(shared *s)
+{
+    thread producers[PRODUCERS];
+    thread workers[WORKERS];
+    thread looker;
+    s->queue = ki_workqueue_new(&(ki_workqueue_options){.name = "q",
+                                                        .metrics = s->metrics,
+                                                        .limiter = ki_limiter_new_exponential(1, 2, NULL)},
+                                NULL);
+    assert_non_null(s->queue);
+    start(&looker, s, look, 0);
+    for (int i = 0; i < WORKERS; i++)
+        start(&workers[i], s, work, 0);
+    for (uint64_t i = 0; i < PRODUCERS; i++)
+        start(&producers[i], s, produce, i + 1);
+    for (int i = 0; i < PRODUCERS; i++)
+        ki_thread_join(&producers[i].thread);
+    assert_int_equal(ki_workqueue_drain(s->queue, HANG_MS), 0);
+    for (int i = 0; i < WORKERS; i++)
+        ki_thread_join(&workers[i].thread);
+    atomic_store(&s->is_over, 1);
+    ki_thread_join(&looker.thread);
+    for (int i = 0; i < KEYS; i++)
+        assert_int_equal(atomic_load(&s->seen[i]), atomic_load(&s->added[i]));
+    assert_int_equal(failures, 0);
+    ki_workqueue_free(s->queue);
+}
+
 static void no_add_is_missed_and_no_key_is_on_two_workers(void **state)
 {
     (void)state;
     static shared s;
-    thread producers[PRODUCERS];
-    thread workers[WORKERS];
-    thread looker;
     s.metrics = ki_metrics_new(NULL, NULL);
-    s.queue = ki_workqueue_new(&(ki_workqueue_options){.name = "q",
-                                                       .metrics = s.metrics,
-                                                       .limiter = ki_limiter_new_exponential(1, 2, NULL)},
-                               NULL);
-    assert_non_null(s.queue);
-    start(&looker, &s, look, 0);
-    for (int i = 0; i < WORKERS; i++)
-        start(&workers[i], &s, work, 0);
-    for (uint64_t i = 0; i < PRODUCERS; i++)
-        start(&producers[i], &s, produce, i + 1);
-    for (int i = 0; i < PRODUCERS; i++)
-        ki_thread_join(&producers[i].thread);
-    assert_int_equal(ki_workqueue_drain(s.queue, HANG_MS), 0);
-    for (int i = 0; i < WORKERS; i++)
-        ki_thread_join(&workers[i].thread);
-    atomic_store(&s.is_over, 1);
-    ki_thread_join(&looker.thread);
-    for (int i = 0; i < KEYS; i++)
-        assert_int_equal(atomic_load(&s.seen[i]), atomic_load(&s.added[i]));
-    assert_int_equal(failures, 0);
-    ki_workqueue_free(s.queue);
+    produce_and_work(&s);
     ki_metrics_free(s.metrics);
+}
+
+static void no_arrival_is_missed(void **state)
+{
+    (void)state;
+    static shared s;
+    produce_and_work(&s);
 }
 
 /* ---- as many keys as workers --------------------------------------------------------------------------- */
@@ -232,6 +244,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_add_is_missed_and_no_key_is_on_two_workers),
+        cmocka_unit_test(no_arrival_is_missed),
         cmocka_unit_test(no_worker_sleeps_while_a_key_waits),
         cmocka_unit_test(queues_come_and_go_while_metrics_are_read),
     };
