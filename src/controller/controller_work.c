@@ -107,8 +107,8 @@ uint64_t ki_controller_next_key_ns_locked(ki_controller *c)
 }
 
 /* A worker that begins a reconcile no longer waits for the next key. Another may be asleep without a timer,
- * since it found neither a key nor a delay when it fell asleep: it looks again. */
-static void pass_on_locked(ki_controller *c) KI_REQUIRES(c->mu)
+ * since it found neither a key nor a delay when it fell asleep; so it is woken to look again. */
+static void wake_another_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
     KI_ASSERT_HELD(c->mu);
     if (ki_controller_next_key_ns_locked(c) != UINT64_MAX)
@@ -116,7 +116,7 @@ static void pass_on_locked(ki_controller *c) KI_REQUIRES(c->mu)
 }
 
 /* Returns NULL when there is nothing to do now. */
-static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
+static ki_request *begin_next_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
     KI_ASSERT_HELD(c->mu);
     ki_work_item item;
@@ -129,7 +129,7 @@ static ki_request *take_locked(ki_controller *c) KI_REQUIRES(c->mu)
         ki_request *request = begin_locked(c, &item);
         if (request != NULL)
             request->expected = expected;
-        pass_on_locked(c);
+        wake_another_locked(c);
         return request;
     }
     return NULL;
@@ -275,7 +275,7 @@ void ki_controller_run_worker(void *user)
     ki_controller *c = worker->controller;
     ki_mutex_lock(&c->mu);
     while (c->is_wanted && !c->client->is_closing) {
-        ki_request *request = take_locked(c);
+        ki_request *request = begin_next_locked(c);
         if (request == NULL) {
             nap_locked(c);
             continue;
@@ -298,7 +298,7 @@ void ki_controller_run_on_loop(ki_controller *c)
 {
     for (int i = 0; i < AT_ONCE && (i == 0 || !ki_loop_is_over_budget()); i++) {
         ki_mutex_lock(&c->mu);
-        ki_request *request = take_locked(c);
+        ki_request *request = begin_next_locked(c);
         ki_mutex_unlock(&c->mu);
         if (request == NULL)
             break;

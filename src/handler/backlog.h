@@ -16,9 +16,10 @@
  *     waiting      entries as they were pushed
  *
  * in this order. Once everything is merged, new events are merged at once. Until then the backlog exceeds its
- * limit, or its initial size, by the events pushed meanwhile. These are at most 1 / (KI_BACKLOG_STEP - 1) of
- * the events, and 1 / KI_BACKLOG_SHARE of the bytes plus the last event. To keep this bound, the push of a
- * large event merges more entries than that of a small one.
+ * limit, or its initial size, by the events pushed meanwhile. Their number is at most
+ * 1 / (KI_BACKLOG_STEP - 1) of the entries that waited when merging began. Their bytes are at most
+ * 1 / KI_BACKLOG_SHARE of the bytes of those entries, or of the byte limit if that is larger, plus the last
+ * event. To keep this bound, the push of a large event merges more entries than that of a small one.
  */
 #ifndef KI_HANDLER_BACKLOG_H
 #define KI_HANDLER_BACKLOG_H

@@ -188,7 +188,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    /* The object to put is never the stored one: then the verdict was KI_RULES_SEEN. */
+    /* The object to put is never the stored one: for that one the verdict would have been KI_RULES_SEEN. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);

@@ -3,7 +3,7 @@
  *
  *   From:     informer/informer_run.c (dispatch runs steps, which pop from the queue); also
  *             informer/informer.c
- *   To:       store/store.c, then handler/fanout.c
+ *   To:       handler/fanout.c (which reserves), store/store.c, then handler/fanout.c again (which tells)
  *   Locks:    none of its own; runs on dispatch. The store's are held per batch.
  *   Not here: which change counts (informer/rules.h); calling handlers; threads.
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The jobs of an informer: io_job drives the reflector, dispatch_job applies the changes that the reflector
- * has queued. */
+/* What an informer does in the jobs of its life (reflector/life.c): on io it queues what the reflector
+ * reports, on dispatch it applies that. */
 #include <assert.h>
 
 #include "informer/informer.h"
@@ -57,8 +57,9 @@ static int push_change(ki_informer *informer, const ki_change *change)
     return KI_ERR_INVALID;
 }
 
-/* Returns 1 if io must wait. Order: set the flag, then look. If there is room after all, dispatch may have
- * seen no flag and will not wake io_job, so io wakes it if an earlier change paused the reflector. */
+/* Returns 1 if io must wait. Order: set the flag, then look. If there is room after all, io clears the flag.
+ * Then dispatch, which may not have seen it, does not wake io_job. So io does, if an earlier change has
+ * paused the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->io);
@@ -308,7 +309,8 @@ static bool store_has_room(ki_informer *informer)
     return has_room;
 }
 
-/* Returns what ki_apply_step() returns. Does not measure the latency of a run that finds nothing to apply. */
+/* Returns 1 if dispatch should continue at once; 0 if nothing waits, or if a handler or a timer will wake it;
+ * or KI_ERR_NO_MEMORY. Does not measure the latency of a run that finds nothing to apply. */
 static int apply_some(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);

@@ -3,7 +3,7 @@
  * lists.
  *
  *   From:     proto/message_write.c
- *   To:       proto/message_write.h again, for messages
+ *   To:       proto/message_write.h again, for messages; proto/map.c, for maps
  *   Locks:    none; one owner.
  *   Not here: projections; other values (proto/members.c writes them).
  *

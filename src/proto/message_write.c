@@ -47,7 +47,7 @@ static inline const uint8_t *skip(ki_proto_reader *reader, const ki_proto_messag
     return at;
 }
 
-/* Writes a field that the fast path does not handle, or that has rules for its content.
+/* Writes a field that the fast path does not handle, or a list, map or union with rules for its content.
  * Does nothing after an error. */
 static __attribute__((noinline)) ki_proto_step detour(ki_proto_reader *reader,
                                                       const ki_proto_message *message, ki_proto_view *view,

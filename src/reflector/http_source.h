@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* http_source - a ki_list_watch for a Kubernetes API server.
  *
- *   From:     reflector/source.c; the reflector begins, cancels and resumes
+ *   From:     reflector/source.c (opens it); by callback, reflector/answer.c (begins, cancels and resumes
+ *             requests), http/transfer_send.c, http/transfer_receive.c and http/transfer.c (responses)
  *   To:       http/transfer.c (requests), reflector/answer.c (heads, bodies and ends of responses)
  *   Locks:    none; io's.
  *   Not here: which request is made when; decoding bodies.

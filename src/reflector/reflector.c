@@ -243,8 +243,10 @@ static void take_heard(ki_reflector *reflector, ki_answer *answer, size_t bytes)
     reflector->watch.was_heard = 1;
     if (reflector->doing != KI_STEP_WATCH)
         return;
+    /* Bytes prove that the history is the same, but only in a watch from the newest version received; after a
+     * stop it may begin earlier. */
     if (bytes > 0 && ki_reflector_list_floor(reflector) == &reflector->version)
-        reflector->watch.is_unproven = 0; /* otherwise the watch begins before the newest version received */
+        reflector->watch.is_unproven = 0;
     ki_reflector_watch_heard(reflector, now);
 }
 

@@ -158,7 +158,7 @@ static void purge(ki_content *content, const ki_index_change *change)
     }
 }
 
-/* Replaces the former object, which is in that many postings, by the new one in all indexes. Readers without
+/* Replaces the former object, which is in `postings` postings, by the new one in all indexes. Readers without
  * a lock may see a state in between. A key enters the table before the indexes and leaves it after them, so a
  * key that an index finds is also in the table. */
 static void commit_indexes(ki_content *content, const ki_index_change *change, uint32_t postings)

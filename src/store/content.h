@@ -7,8 +7,8 @@
  *   Locks:    none of its own; see store/table.h. The writer changes it under the store's lock.
  *   Not here: locks; the order of writers; the public calls.
  *
- * The note of an object in the table is the number of postings, in all indexes together, that contain the
- * object.
+ * The table keeps a number with each object, its note (store/table.h). Here it is the number of postings, in
+ * all indexes together, that contain the object.
  *
  * A change takes effect in the table and in every index, or not at all: everything that can fail is done
  * before anything becomes visible. The content owns one reference to each object. A content that replaces

@@ -7,7 +7,7 @@
  * the first slot of its probe that is NULL or a tombstone of the same hash. A replace does not change the
  * slot's hash. A remove leaves a tombstone, so that probes for later slots continue. A rebuild inserts all
  * entries into a private array, and publishes it when it is complete. A new array is at most half full, so
- * that the cost of filling it is spread over at least a quarter of its slots. */
+ * inserts can fill at least a quarter of its slots before they need the next rebuild. */
 #include "store/table.h"
 
 #include <assert.h>

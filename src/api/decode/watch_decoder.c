@@ -52,7 +52,7 @@ static const ki_projection *projection_for(const ki_watch_decoder *decoder, int 
     return result == KI_CHANGE_BOOKMARK || result == KI_WATCH_ERROR ? NULL : decoder->plan->projection;
 }
 
-/* The limit for the event's object. The event's type must be known. */
+/* The limit for the event's object; `result` is 0 if the type is missing or unknown. */
 static size_t limit_for(const ki_watch_decoder *decoder, int result)
 {
     size_t bytes_max = decoder->plan->bytes_max;
@@ -180,7 +180,7 @@ static int put_aside(ki_watch_decoder *decoder, ki_error *err)
     return rc < 0 ? ki_fail(err, rc, "%s", ki_error_text(rc)) : 0;
 }
 
-/* Scans the buffered object again, according to the type, which is known now. */
+/* Scans the buffered object again, according to the type of the event. If it has none, refuses the object. */
 static int take_waiting(ki_watch_decoder *decoder, ki_error *err)
 {
     assert(decoder->waits);

@@ -124,7 +124,7 @@ static void prune_object(struct pruner *pruner, const struct ki_as_path *path,
         ki_str name = {json_object_iter_key(at), json_object_iter_key_len(at)};
         json_t *value = json_object_iter_value(at);
         const struct ki_as_schema_field *field = ki_as_schema_field(schema, name);
-        /* Normalising may free the value. */
+        /* Checked first, because settle() may free the value. */
         bool is_null = json_is_null(value);
         next = json_object_iter_next(object, at);
         if (field != NULL && !pruner->keeps_empty && is_left_out(schema, field, value)) {

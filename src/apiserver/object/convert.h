@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* convert - converts objects of the kind Event, which are served in two forms and stored in one.
+/* convert - the tree of a stored object as its resource shows it; only events.k8s.io differs from the stored
+ * form.
  *
- *   From:     apiserver/verbs/commit.c, apiserver/storage/ (before an object is stored),
- *             apiserver/object/text.c, apiserver/serve/render.c, apiserver/serve/stream.c (before it is
- *             sent); also apiserver/object/fields.c
+ *   From:     apiserver/verbs/commit.c (the tree before a change, and the form to store),
+ *             apiserver/storage/storage.c (each lookup of a collection), apiserver/object/text.c,
+ *             apiserver/serve/render.c, apiserver/serve/stream.c (before an object is sent); also
+ *             apiserver/object/fields.c
  *   To:       apiserver/object/object.h (the tree of the stored object)
  *   Locks:    none
  *   Not here: versions of other kinds, which share the same form

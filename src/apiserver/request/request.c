@@ -187,7 +187,8 @@ static int check_name(const struct ki_as_request *request, struct ki_as_failure 
     return 0;
 }
 
-/* `memory` contains two copies of the path: one is split into segments, the other is request->path. */
+/* `memory` contains the address, whose path is split into segments and whose query is decoded, both in place,
+ * and another copy of the path, which becomes request->path. */
 int ki_as_request_parse(ki_str address, struct ki_as_request *out, struct ki_as_failure *failure)
 {
     assert(out->memory == NULL); /* the old memory would leak */

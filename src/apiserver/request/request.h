@@ -103,8 +103,8 @@ KI_NODISCARD int ki_as_number_parse(ki_str value, uint64_t *out, struct ki_as_fa
 KI_NODISCARD int ki_as_query_parse(char *text, size_t len, struct ki_as_query *out,
                                    struct ki_as_failure *failure);
 
-/* Decodes %XX in place (with `is_form` also '+'). Returns the length, or -1 if the result is invalid UTF-8 or
- * contains a NUL. */
+/* Decodes %XX in place (with `is_form` also '+'). Returns the length, or -1 if a %XX is malformed, or if the
+ * result is invalid UTF-8 or contains a NUL. */
 ptrdiff_t ki_as_percent_decode(char *text, size_t len, bool is_form);
 
 #endif

@@ -165,10 +165,11 @@ void ki_as_metadata_tidy(json_t *tree)
     void *next = NULL;
     const char *key = NULL;
     json_t *value = NULL;
-    json_object_foreach_safe(ki_as_metadata(tree), next, key,
-                             value) if (!ki_as_metadata_is_known(ki_str_of(key)) ||
-                                        ki_as_is_empty(value))(void)
-        json_object_del(ki_as_metadata(tree), key);
+    json_object_foreach_safe(ki_as_metadata(tree), next, key, value)
+    {
+        if (!ki_as_metadata_is_known(ki_str_of(key)) || ki_as_is_empty(value))
+            (void)json_object_del(ki_as_metadata(tree), key);
+    }
 }
 
 int ki_as_metadata_mark_deleted(const struct ki_as_verb *verb, json_t *tree)

@@ -8,7 +8,7 @@
  *   Locks:    the caller holds the storage's
  *   Not here: the functions that others call (apiserver/verbs/verbs.h)
  *
- * Each function returns 0, or -1 with the failure of the verb.
+ * Functions that return an int return 0, or -1 with the failure of the verb.
  */
 #ifndef KI_APISERVER_VERBS_VERBS_PARTS_H
 #define KI_APISERVER_VERBS_VERBS_PARTS_H
