@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* prefetch - loads a cache line that will be written soon.
  *
- *   From:     workqueue/arrivals.h, workqueue/keys.h, workqueue/queue.c
+ *   From:     workqueue/arrivals.h, workqueue/entry.h, workqueue/keys.h, workqueue/queue.c
  *
  * For a line that another processor has written, __builtin_prefetch() is not enough on x86-64: unless the
  * compiler is told that the processor has the instruction for writes, it prefetches for reading, and the

@@ -21,9 +21,9 @@
 #include "util/prefetch.h"
 #include "workqueue/entry.h"
 
-/* The buffer has space for about 170 keys of 40 bytes. The part that is written five or six keys later is
+/* The buffer has space for about 340 keys of 40 bytes. The part that is written five or six keys later is
  * prefetched: it was last read by the thread that took keys. */
-enum { KI_WORK_ARRIVALS_BYTES = 8192, KI_WORK_ARRIVALS_AHEAD = 256 };
+enum { KI_WORK_ARRIVALS_BYTES = 16384, KI_WORK_ARRIVALS_AHEAD = 256 };
 
 typedef struct ki_work_arrival {
     uint32_t hash;

@@ -17,6 +17,7 @@
 #include "util/alloc.h"
 #include "util/heap.h"
 #include "util/list.h"
+#include "util/prefetch.h"
 
 /* The memory of freed entries is kept for new ones: threads that add keys and threads that finish them would
  * otherwise contend for malloc's locks. It is sorted by size, and its amount is limited. */
@@ -102,6 +103,7 @@ static inline ki_work_entry *ki_work_spares_take(ki_work_spares *spares, size_t 
     assert(spares->count >= spares->counts[size]);
     spares->counts[size]--;
     spares->count--;
+    ki_prefetch_write(spares->lists[size]); /* for the next one: another processor may have it in its cache */
     return entry;
 }
 
