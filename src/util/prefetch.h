@@ -4,9 +4,8 @@
  *   From:     workqueue/arrivals.h, workqueue/entry.h, workqueue/keys.h, workqueue/queue.c
  *
  * For a line that another processor has written, __builtin_prefetch() is not enough on x86-64: unless the
- * compiler is told that the processor has the instruction for writes, it prefetches for reading, and the
- * write then waits until the other processor has given up its copy.
- * Processors without the instruction ignore it.
+ * compiler may use the instruction for writes, it prefetches for reading, and the write then waits until the
+ * other processor has given up its copy. Processors since 2006 execute this instruction, or ignore it.
  */
 #ifndef KI_UTIL_PREFETCH_H
 #define KI_UTIL_PREFETCH_H

@@ -70,8 +70,8 @@ void ki_mutex_fini(ki_mutex *mutex);
 void ki_mutex_lock(ki_mutex *mutex) KI_ACQUIRE(*mutex);
 void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
 
-/* For a contended mutex that is held for less than a microsecond: a thread that finds it locked tries again
- * a few times before it sleeps. */
+/* For a contended mutex that is rarely held for more than a microsecond: a thread that finds it locked tries
+ * again a few times before it sleeps. */
 void ki_mutex_lock_short(ki_mutex *mutex) KI_ACQUIRE(*mutex);
 
 /* Whether the calling thread holds the mutex; true if assertions are disabled. */

@@ -5,8 +5,8 @@
  *   Locks:    the queue's mutex.
  *   Not here: what becomes of an arrival (workqueue/queue.c).
  *
- * An add only copies the key into a buffer. Every other call first puts all arrivals into the table, so
- * callers see no difference. This is faster for two reasons:
+ * An add reserves a slot and memory, and copies the key into a buffer. Every call whose result depends on the
+ * keys first puts all arrivals into the table, so callers see no difference. This is faster for two reasons:
  * - In a table that does not fit into the processor's caches, each new slot is a cache miss, which takes
  *   longer than the rest of an add. When many keys are put into the table in a row, the misses overlap.
  * - The thread that takes keys often runs on another processor than the thread that adds them. Entries and
@@ -21,8 +21,8 @@
 #include "util/prefetch.h"
 #include "workqueue/entry.h"
 
-/* The buffer has space for about 340 keys of 40 bytes. The part that is written five or six keys later is
- * prefetched: it was last read by the thread that took keys. */
+/* The buffer has space for about 340 keys of 40 bytes. For these, the part that is written five or six keys
+ * later is prefetched: it was last read by the thread that took keys. */
 enum { KI_WORK_ARRIVALS_BYTES = 16384, KI_WORK_ARRIVALS_AHEAD = 256 };
 
 typedef struct ki_work_arrival {
@@ -36,11 +36,11 @@ typedef struct ki_work_arrival {
 typedef struct ki_work_arrivals {
     size_t used;                           /* bytes */
     unsigned count;                        /* may be read directly */
-    unsigned by_list[KI_WORK_SPARE_SIZES]; /* by the list of spares that has memory for their entries */
+    unsigned by_list[KI_WORK_SPARE_SIZES]; /* how many will take their entry from each list of spares */
     alignas(ki_work_arrival) char bytes[KI_WORK_ARRIVALS_BYTES];
 } ki_work_arrivals;
 
-/* The bytes in the buffer. */
+/* The bytes that a key takes in the buffer. */
 static inline size_t ki_work_arrival_bytes(size_t key_len)
 {
     size_t align = alignof(ki_work_arrival);
@@ -67,7 +67,7 @@ static inline void ki_work_arrivals_push(ki_work_arrivals *arrivals, ki_str key,
     arrivals->count++;
 }
 
-/* The arrival at an offset, which is moved behind it. Offsets begin at 0, and end at `used`. */
+/* Returns the arrival at `*at`, and advances `*at` to the next. Start at 0; stop at `used`. */
 static inline const ki_work_arrival *ki_work_arrivals_next(const ki_work_arrivals *arrivals, size_t *at)
 {
     assert(*at < arrivals->used);

@@ -20,14 +20,13 @@
 #include "util/prefetch.h"
 
 /* The memory of freed entries is kept for new ones: threads that add keys and threads that finish them would
- * otherwise contend for malloc's locks. It is sorted by size, and its amount is limited. */
+ * otherwise contend for malloc's locks. It is sorted by size, and the number of each size is limited. */
 enum { KI_WORK_SPARE_SIZES = 8, KI_WORK_SPARE_STEP = 32, KI_WORK_SPARES_MAX = 512 };
 
 /* A zeroed struct is empty. */
 typedef struct ki_work_spares {
     struct ki_work_entry *lists[KI_WORK_SPARE_SIZES];
     unsigned counts[KI_WORK_SPARE_SIZES];
-    unsigned count; /* of all lists */
 } ki_work_spares;
 
 /* An entry exists while at least one of these holds: it is dirty, it is being processed, it is delayed. It is
@@ -89,7 +88,17 @@ static inline void ki_work_spares_put(ki_work_spares *spares, size_t size, ki_wo
     entry->node.next = (ki_list_node *)(void *)spares->lists[size];
     spares->lists[size] = entry;
     spares->counts[size]++;
-    spares->count++;
+}
+
+/* The list must not be empty. */
+static inline ki_work_entry *ki_work_spares_pop(ki_work_spares *spares, size_t size)
+{
+    assert(size < KI_WORK_SPARE_SIZES && spares->counts[size] > 0);
+    ki_work_entry *entry = spares->lists[size];
+    spares->lists[size] = (ki_work_entry *)(void *)entry->node.next;
+    spares->counts[size]--;
+    ki_prefetch_write(spares->lists[size]); /* for the next one: another processor may have it in its cache */
+    return entry;
 }
 
 static inline ki_work_entry *ki_work_spares_take(ki_work_spares *spares, size_t key_len)
@@ -98,16 +107,10 @@ static inline ki_work_entry *ki_work_spares_take(ki_work_spares *spares, size_t 
     assert(ki_work_spares_bytes(size, key_len) >= offsetof(ki_work_entry, key) + key_len);
     if (size == KI_WORK_SPARE_SIZES || spares->counts[size] == 0)
         return ki_malloc(ki_work_spares_bytes(size, key_len));
-    ki_work_entry *entry = spares->lists[size];
-    spares->lists[size] = (ki_work_entry *)(void *)entry->node.next;
-    assert(spares->count >= spares->counts[size]);
-    spares->counts[size]--;
-    spares->count--;
-    ki_prefetch_write(spares->lists[size]); /* for the next one: another processor may have it in its cache */
-    return entry;
+    return ki_work_spares_pop(spares, size);
 }
 
-/* Makes sure that this key's list has memory for one entry more than `reserved` says of it. Returns 0, or
+/* Makes sure that the list for this key has more spares than `reserved` says of that list. Returns 0, or
  * KI_ERR_NO_MEMORY with nothing changed. The key must not be too long for the lists. */
 KI_NODISCARD static inline int ki_work_spares_reserve(ki_work_spares *spares, size_t key_len,
                                                       const unsigned reserved[KI_WORK_SPARE_SIZES])
@@ -142,11 +145,19 @@ static inline void ki_work_entry_free(ki_work_spares *spares, ki_work_entry *ent
         return;
     assert(!entry->is_dirty && !entry->is_processing && !ki_work_entry_is_delayed(entry));
     size_t size = ki_work_spares_list(entry->key_len);
-    if (size == KI_WORK_SPARE_SIZES || spares->count >= KI_WORK_SPARES_MAX) {
+    if (size == KI_WORK_SPARE_SIZES || spares->counts[size] >= KI_WORK_SPARES_MAX) {
         ki_free(entry);
         return;
     }
     ki_work_spares_put(spares, size, entry);
+}
+
+/* Frees the spares beyond the limit: those that were reserved and not needed. */
+static inline void ki_work_spares_trim(ki_work_spares *spares)
+{
+    for (size_t size = 0; size < KI_WORK_SPARE_SIZES; size++)
+        while (spares->counts[size] > KI_WORK_SPARES_MAX)
+            ki_free(ki_work_spares_pop(spares, size));
 }
 
 void ki_work_spares_fini(ki_work_spares *spares);

@@ -82,13 +82,13 @@ static inline void ki_work_keys_put(ki_work_keys *keys, ki_work_slot slot)
     keys->slots[i] = slot;
 }
 
-/* Makes sure that `count` entries can be inserted. A table that cannot grow is filled until one slot is left
- * empty, at which searches end. Then returns KI_ERR_NO_MEMORY with nothing changed; else 0. */
+/* Makes sure that `count` entries can be inserted. Returns 0, or KI_ERR_NO_MEMORY. A table that cannot grow
+ * is filled until one slot is left empty, at which searches end. */
 KI_NODISCARD static inline int ki_work_keys_reserve(ki_work_keys *keys, size_t count)
 {
-    if ((keys->count + count) * 16 <= keys->slot_count * KI_WORK_KEYS_USED_OF_16)
-        return 0;
-    int rc = ki_work_keys_grow(keys);
+    int rc = 0;
+    while (rc == 0 && (keys->count + count) * 16 > keys->slot_count * KI_WORK_KEYS_USED_OF_16)
+        rc = ki_work_keys_grow(keys);
     return keys->count + count < keys->slot_count ? 0 : rc;
 }
 

@@ -241,7 +241,7 @@ static void settle_locked(ki_workqueue *queue, const ki_work_arrival *arrival) K
     ki_workqueue_make_dirty_locked(queue, entry, (ki_priority)arrival->priority);
 }
 
-/* The slots of the arrivals that follow are prefetched meanwhile. */
+/* Queues all arrivals in order, and prefetches the slots of the next ones meanwhile. */
 static void settle_all_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
@@ -253,6 +253,7 @@ static void settle_all_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu)
         settle_locked(queue, ki_work_arrivals_next(arrivals, &at));
     }
     ki_work_arrivals_clear(&queue->arrivals);
+    ki_work_spares_trim(&queue->spares);
 }
 
 /* Arrivals first: they were added before the delays ended. */
@@ -271,13 +272,14 @@ void ki_workqueue_lock(ki_workqueue *queue)
     catch_up_locked(queue);
 }
 
-/* Whether an added key becomes an arrival. Metrics and the descriptor show at once what is queued, without a
- * call of the queue; so with them, keys do not wait in between. Neither do long keys. */
+/* Whether an added key becomes an arrival. Metrics and the descriptor must show a key at once, without
+ * another call, so with them no key does. A long key never does. If a worker has to be woken, the key is
+ * queued at once, because an arrival does not tell whether there is anything to do: the key may be known. */
 static bool takes_arrivals_locked(const ki_workqueue *queue, ki_str key) KI_REQUIRES(queue->mu)
 {
     KI_ASSERT_HELD(queue->mu);
     return ki_work_spares_list(key.len) < KI_WORK_SPARE_SIZES && !ki_work_metrics_are_on(&queue->metrics) &&
-           !queue->waiters.fd.is_open;
+           !queue->waiters.fd.is_open && !ki_work_waiters_has_idle(&queue->waiters);
 }
 
 /* Returns false, with nothing changed, when out of memory. */
@@ -291,7 +293,6 @@ static bool arrive_locked(ki_workqueue *queue, ki_str key, uint32_t hash, ki_pri
         ki_work_spares_reserve(&queue->spares, key.len, queue->arrivals.by_list) < 0)
         return false;
     ki_work_arrivals_push(&queue->arrivals, key, hash, priority);
-    ki_work_waiters_wake_one(&queue->waiters);
     return true;
 }
 

@@ -71,14 +71,21 @@ static inline void ki_work_waiters_signal_keeper(ki_work_waiters *waiters)
     waiters->signal_keeper = true;
 }
 
-/* A key waits: wakes a worker if one sleeps and no other is about to check. */
+/* Whether a worker sleeps and no other is about to check. */
+static inline bool ki_work_waiters_has_idle(const ki_work_waiters *waiters)
+{
+    return (waiters->sleepers > 0 || waiters->has_keeper) && !waiters->is_waking &&
+           !waiters->is_keeper_waking && !waiters->is_lingering;
+}
+
+/* A key waits: wakes a worker if one is idle. */
 static inline void ki_work_waiters_wake_one(ki_work_waiters *waiters)
 {
-    if (waiters->is_waking || waiters->is_keeper_waking || waiters->is_lingering)
+    if (!ki_work_waiters_has_idle(waiters))
         return;
     if (waiters->sleepers > 0)
         ki_work_waiters_signal_sleeper(waiters);
-    else if (waiters->has_keeper)
+    else
         ki_work_waiters_signal_keeper(waiters);
 }
 

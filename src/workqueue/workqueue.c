@@ -117,7 +117,7 @@ void ki_workqueue_read_stats(const ki_workqueue *queue, ki_workqueue_stats *out_
     *out_stats = (ki_workqueue_stats){0};
     if (ki_workqueue_check(queue) < 0)
         return;
-    ki_workqueue *mine = (ki_workqueue *)queue; /* only its mutex is changed */
+    ki_workqueue *mine = (ki_workqueue *)queue; /* the caller sees no change */
     ki_workqueue_lock(mine);
     assert(mine->depth >= ki_work_order_count(&mine->order) && mine->depth <= mine->keys.count);
     assert(mine->processing_count <= mine->keys.count && mine->delayed.count <= mine->keys.count);

@@ -132,6 +132,30 @@ static void with_metrics_or_a_descriptor_keys_do_not_wait_in_between(void **stat
     ki_metrics_free(metrics);
 }
 
+/* An arrival does not tell whether there is anything to do, so it would have to wake a worker each time. */
+static void a_key_in_processing_that_is_added_again_wakes_no_idle_worker(void **state)
+{
+    (void)state;
+    work_rig rig;
+    work_rig_init(&rig, NULL);
+    ki_work_waiters *waiters = &rig.queue->waiters;
+    work_add(&rig, "known");
+    work_get(&rig, "known");
+    waiters->sleepers = 1;
+    work_add(&rig, "known");
+    assert_false(waiters->is_waking);
+    work_add(&rig, "new");
+    assert_true(waiters->is_waking);
+    assert_int_equal(rig.queue->arrivals.count, 0);
+    work_add(&rig, "next"); /* the worker that is being woken will see it */
+    assert_int_equal(rig.queue->arrivals.count, 1);
+    waiters->sleepers = 0;
+    waiters->is_waking = false;
+    assert_int_equal(work_done(&rig, "known"), 0);
+    work_assert_runs(&rig, "new next known ");
+    work_rig_fini(&rig);
+}
+
 /* Whichever allocation fails, the keys that were accepted leave once, in their order. */
 static void an_arrival_that_runs_out_of_memory_loses_no_key(void **state)
 {
@@ -174,6 +198,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_delay_that_ends_later_is_behind_an_arrival),
         WITH_MEMORY_CHECK(a_shut_down_keeps_the_arrivals),
         WITH_MEMORY_CHECK(with_metrics_or_a_descriptor_keys_do_not_wait_in_between),
+        WITH_MEMORY_CHECK(a_key_in_processing_that_is_added_again_wakes_no_idle_worker),
         WITH_MEMORY_CHECK(an_arrival_that_runs_out_of_memory_loses_no_key),
     };
     return RUN_TESTS(tests);

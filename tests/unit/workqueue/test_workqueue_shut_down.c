@@ -193,16 +193,20 @@ static void a_child_can_only_free_the_queue_of_its_parent(void **state)
     int status = -1;
     ki_metrics *metrics = ki_metrics_new(NULL, NULL);
     ki_workqueue *queue = ki_workqueue_new(&(ki_workqueue_options){.name = "q", .metrics = metrics}, NULL);
+    ki_workqueue *buffered = ki_workqueue_new(NULL, NULL);
     assert_int_equal(ki_workqueue_add(queue, KI_STR("a"), KI_PRIORITY_HIGH), 0);
+    assert_int_equal(ki_workqueue_add(buffered, KI_STR("a"), KI_PRIORITY_HIGH), 0); /* is an arrival */
     assert_int_equal(ki_workqueue_add_rate_limited(queue, KI_STR("a"), KI_PRIORITY_HIGH), 0);
     assert_true(ki_workqueue_fd(queue, NULL) >= 0);
     pid_t child = fork();
     if (child == 0)
-        _exit(use_in_child(queue) ? 0 : 1);
+        _exit(use_in_child(queue) && use_in_child(buffered) ? 0 : 1);
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_int_equal(status, 0);
     assert_int_equal(ki_workqueue_shutting_down(queue), 0);
     assert_int_equal(ki_workqueue_len(queue), 1);
+    assert_int_equal(ki_workqueue_len(buffered), 1);
+    ki_workqueue_free(buffered);
     ki_workqueue_free(queue);
     ki_metrics_free(metrics);
 }
