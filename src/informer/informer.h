@@ -2,7 +2,7 @@
 /* informer - one collection: its reflector, queue, store and handlers, and the jobs that move changes between
  * them.
  *
- *   From:     the user's calls (any thread), in informer/
+ *   From:     the user's calls (any thread), in informer/; controller/controller_watch.c (the name)
  *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
  *   Locks:    mu of its life. paths_mu is taken before it. Taken under it, in addition to those of the life:
  *             a listener's, the DeltaFIFO's.
