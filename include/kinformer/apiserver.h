@@ -88,7 +88,7 @@ KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options 
 KI_API void ki_apiserver_free(ki_apiserver *server);
 
 /** The URL, "http://127.0.0.1:40123"; valid until the server is freed. NULL gives "", which ki_client_new()
- * refuses. */
+ * refuses; an error that is in its `err` already stays, such as that of ki_apiserver_start(). */
 KI_API const char *ki_apiserver_url(const ki_apiserver *server);
 
 /** The certificate (PEM) with which clients verify the server, valid until the server is freed; NULL without
