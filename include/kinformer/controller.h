@@ -55,8 +55,9 @@ typedef struct ki_controller ki_controller;
 /** One key being worked on. Valid until the reconcile function returns, or until ki_request_finish(). */
 typedef struct ki_request ki_request;
 
-/** The key, and its two parts. They live as long as the request.
- * A key that is not "namespace/name" is all name. */
+/** The key, and its two parts. They live as long as the request. A NUL follows each, so that `.ptr` is a C
+ * string, also if it is empty: {.ns = ki_request_namespace(request).ptr} in a ki_rest_request. A key that is
+ * not "namespace/name" is all name. */
 KI_API ki_str ki_request_key(const ki_request *request);
 KI_API ki_str ki_request_namespace(const ki_request *request);
 KI_API ki_str ki_request_name(const ki_request *request);

@@ -97,6 +97,10 @@ struct ki_request {
     bool is_overdue;
     ki_expectation_state expected; /* how the wait for the writes of the previous reconcile has ended */
     ki_result result;
+    ki_str key; /* in `texts`, like both below; each is followed by a NUL */
+    ki_str ns;
+    ki_str name;
+    char texts[];
 };
 
 static inline uint64_t ki_controller_now_ns(const ki_controller *controller)
@@ -111,6 +115,12 @@ void ki_controller_log(const ki_controller *controller, ki_log_level level, ki_s
 /* ---- running (controller_run.c) ------------------------------------------------------------------------ */
 
 void ki_controller_request_stop_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
+
+/* ---- requests (request.c) ------------------------------------------------------------------------------ */
+
+/* A request for a key that was taken from the queue, with its texts; the caller frees it with ki_free(). NULL
+ * when out of memory. */
+KI_NODISCARD ki_request *ki_request_new(const ki_work_item *item);
 
 /* ---- work (controller_work.c) -------------------------------------------------------------------------- */
 
