@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apiserver - a Kubernetes API server inside your program, without etcd: for tests, demonstrations, tools.
  *
- * Link with libkinformer-apiserver, which stands alone. Constants such as KI_CORE_V1_PODS and functions such
- * as ki_error_name() are in libkinformer: a program that uses them links with both. The server serves all
- * built-in resources and CustomResourceDefinitions over HTTP on loopback, to kubectl and to any client:
+ * Link with libkinformer-apiserver. It does not need libkinformer, but libmicrohttpd, jansson, pcre2, GnuTLS,
+ * zlib and libyaml. Constants such as KI_CORE_V1_PODS and functions such as ki_error_name() are in
+ * libkinformer: a program that uses them links with both. The server serves all built-in resources and
+ * CustomResourceDefinitions over HTTP on loopback, to kubectl and to any client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
  *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
