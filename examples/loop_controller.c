@@ -63,14 +63,13 @@ static ki_result write_settings(ki_request *request, const char *ns, ki_str team
 static ki_result reconcile(ki_request *request, void *user)
 {
     (void)user;
-    char ns[64];
-    (void)snprintf(ns, sizeof(ns), "%.*s", KI_STR_ARGS(ki_request_name(request)));
+    ki_str ns = ki_request_name(request);
     ki_object *owner = ki_store_get_key(ki_informer_store(p.namespaces), ki_request_key(request));
-    ki_object *settings = ki_store_get(ki_informer_store(p.configmaps), ki_str_of(ns), KI_STR("settings"));
+    ki_object *settings = ki_store_get(ki_informer_store(p.configmaps), ns, KI_STR("settings"));
     ki_str team = ki_object_label_or(owner, KI_STR("team"), KI_STR(""));
     ki_result result = ki_done();
     if (team.len > 0 && !ki_str_equal(ki_object_string(settings, "/data/team"), team))
-        result = write_settings(request, ns, team, settings != NULL);
+        result = write_settings(request, ns.ptr, team, settings != NULL);
     ki_object_unref(settings);
     ki_object_unref(owner);
     return result;

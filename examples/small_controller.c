@@ -19,10 +19,9 @@ static ki_result reconcile(ki_request *request, void *user)
     (void)user;
     ki_error err = {0};
     ki_rest_answer answer = {0};
-    char ns[64];
-    snprintf(ns, sizeof(ns), "%.*s", KI_STR_ARGS(ki_request_name(request)));
+    ki_str ns = ki_request_name(request);
     ki_object *owner = ki_store_get_key(ki_informer_store(namespaces), ki_request_key(request));
-    ki_object *settings = ki_store_get(ki_informer_store(configmaps), ki_str_of(ns), KI_STR("settings"));
+    ki_object *settings = ki_store_get(ki_informer_store(configmaps), ns, KI_STR("settings"));
     ki_str team = ki_object_label_or(owner, KI_STR("team"), KI_STR("nobody"));
     int rc = 0;
     if (owner != NULL && !ki_str_equal(ki_object_string(settings, "/data/team"), team)) {
@@ -31,7 +30,7 @@ static ki_result reconcile(ki_request *request, void *user)
                          &(ki_rest_request){.verb = settings == NULL ? KI_REST_CREATE : KI_REST_PATCH,
                                             .patch = settings == NULL ? 0 : KI_PATCH_MERGE,
                                             .resource = &KI_CORE_V1_CONFIGMAPS,
-                                            .ns = ns,
+                                            .ns = ns.ptr,
                                             .name = settings == NULL ? NULL : "settings",
                                             .content = body},
                          &answer, &err);

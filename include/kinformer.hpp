@@ -25,6 +25,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 namespace kinformer {
@@ -103,7 +104,7 @@ private:
     std::unique_ptr<ki_client, detail::deleter<ki_client_free>> held_;
 };
 
-// An informer of a factory, which must outlive it.
+// An informer of a factory. The factory must outlive it.
 class informer {
 public:
     explicit informer(ki_informer *borrowed) noexcept : held_(borrowed) {}
@@ -141,7 +142,8 @@ public:
         detail::check(ki_informer_add_index_path(held_, name, path));
     }
 
-    // values(object, emit) calls emit(text) for each value of the object.
+    // values(object, emit) calls emit(text) for each value of the object. `text` is a ki_str, or anything
+    // that converts to std::string_view; it is copied.
     template <typename Values> void add_index(const char *name, Values values) const
     {
         auto kept = std::make_unique<Values>(std::move(values));
@@ -164,8 +166,12 @@ private:
     static int emit_values(const ki_object *indexed, ki_index_emit *emit, void *user) noexcept
     {
         // The store notices a value that cannot be added.
-        (*static_cast<Values *>(user))(indexed,
-                                       [emit](auto text) { (void)ki_index_emit_value(emit, str(text)); });
+        (*static_cast<Values *>(user))(indexed, [emit](auto text) {
+            if constexpr (std::is_same_v<decltype(text), ki_str>)
+                (void)ki_index_emit_value(emit, text);
+            else
+                (void)ki_index_emit_value(emit, str(text));
+        });
         return 0;
     }
 

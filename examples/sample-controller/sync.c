@@ -11,7 +11,6 @@ typedef struct task {
     ki_request *request;
     ki_object *foo;
     ki_object *deployment;
-    char ns[64];
     int has_written;
     ki_error err;
 } task;
@@ -24,7 +23,7 @@ static ki_object *send_body(task *t, ki_rest_request request, ki_body *body, ki_
 {
     ki_rest_answer answer = {0};
     ki_object *written = NULL;
-    request.ns = t->ns;
+    request.ns = ki_request_namespace(t->request).ptr;
     request.content = body;
     request.field_manager = "sample-controller";
     if (ki_rest_run(t->context->client, &request, &answer, &t->err) == 0) {
@@ -138,7 +137,6 @@ ki_result sync_foo(ki_request *request, void *user)
     t.foo = ki_store_get_key(ki_informer_store(t.context->foos), ki_request_key(request));
     if (t.foo == NULL)
         return ki_done(); /* deleted; the garbage collector deletes its Deployment */
-    (void)snprintf(t.ns, sizeof(t.ns), "%.*s", KI_STR_ARGS(ki_request_namespace(request)));
     ki_result result = sync_known(&t);
     ki_object_unref(t.deployment);
     ki_object_unref(t.foo);

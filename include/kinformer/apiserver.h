@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* apiserver - a Kubernetes API server inside your program, without etcd: for tests, demonstrations, tools.
  *
- * Link with libkinformer-apiserver, which stands alone. Constants such as KI_CORE_V1_PODS and functions such
- * as ki_error_name() are in libkinformer: a program that uses them links with both. The server serves all
- * built-in resources and CustomResourceDefinitions over HTTP on loopback, to kubectl and to any client:
+ * Link with libkinformer-apiserver. It does not need libkinformer, but libmicrohttpd, jansson, pcre2, GnuTLS,
+ * zlib and libyaml. Constants such as KI_CORE_V1_PODS and functions such as ki_error_name() are in
+ * libkinformer: a program that uses them links with both. The server serves all built-in resources and
+ * CustomResourceDefinitions over HTTP on loopback, to kubectl and to any client:
  *
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
  *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
@@ -88,7 +89,7 @@ KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options 
 KI_API void ki_apiserver_free(ki_apiserver *server);
 
 /** The URL, "http://127.0.0.1:40123"; valid until the server is freed. NULL gives "", which ki_client_new()
- * refuses. */
+ * refuses; an error that is in its `err` already stays, such as that of ki_apiserver_start(). */
 KI_API const char *ki_apiserver_url(const ki_apiserver *server);
 
 /** The certificate (PEM) with which clients verify the server, valid until the server is freed; NULL without

@@ -53,7 +53,7 @@ typedef struct ki_body ki_body;
  *     true false null 12 -1.5e3   literals
  *     {name:…, 'a name':…, %s:…}  an object; a name without quotes has letters, digits and _ - . / $
  *     {name?:…}                   a member that is left out when its value is NULL, 0, false, or empty (a
- *                                 string, JSON text, an object, an array)
+ *                                 string, JSON text, an object, an array); gcc warns of a constant NULL
  *     […, …]                      an array
  *
  * An argument never adds JSON syntax, except in json(): every string is escaped. The following are errors: a
@@ -84,7 +84,8 @@ KI_API void ki_body_free(ki_body *body);
  */
 KI_API int ki_body_check(const ki_body *body, ki_error *err);
 
-/** The text, borrowed until the body is changed or freed; KI_JSON_NONE after a failure. */
+/** The text, borrowed until the body is changed or freed; KI_JSON_NONE after a failure. A NUL follows it:
+ * `raw.ptr` is a C string, as ki_apiserver_put() takes it, and NULL after a failure. */
 KI_API ki_json ki_body_json(const ki_body *body);
 
 /* ---- editing ------------------------------------------------------------------------------------------- */

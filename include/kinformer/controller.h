@@ -15,7 +15,7 @@
  *   ki_controller *c = ki_controller_new(client, &options, &err);
  *   ki_controller_watch(c, foos, NULL);                              // the object itself
  *   ki_controller_watch_owned(c, deployments, &foos_resource, NULL); // the Foo that controls the Deployment
- *   rc = ki_controller_run(c, &err);                                 // until ki_controller_stop()
+ *   rc = ki_controller_run(c, &err);                // until ki_controller_stop(), even if that came first
  *
  * What is guaranteed to a reconcile function:
  *   - one key is worked on by one worker at a time;
@@ -55,8 +55,9 @@ typedef struct ki_controller ki_controller;
 /** One key being worked on. Valid until the reconcile function returns, or until ki_request_finish(). */
 typedef struct ki_request ki_request;
 
-/** The key, and its two parts. They live as long as the request.
- * A key that is not "namespace/name" is all name. */
+/** The key, and its two parts. They live as long as the request. A NUL follows each, so that `.ptr` is a C
+ * string, also if it is empty: {.ns = ki_request_namespace(request).ptr} in a ki_rest_request. A key that is
+ * not "namespace/name" is all name. */
 KI_API ki_str ki_request_key(const ki_request *request);
 KI_API ki_str ki_request_namespace(const ki_request *request);
 KI_API ki_str ki_request_name(const ki_request *request);
@@ -211,7 +212,8 @@ KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str 
 
 /**
  * Starts the workers; they begin when every watched informer has synced. Does not start informers. Does
- * nothing when already started. After a stop it continues with the keys that have been added meanwhile.
+ * nothing when already started. After a stop it continues with the keys that have been added meanwhile; a
+ * stop that is remembered is forgotten.
  *
  * Returns: 0; the first error of the set-up, at every start: such a controller never runs; KI_ERR_INVALID
  *          without a controller; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
@@ -224,16 +226,20 @@ KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error 
  * worker threads, in any callback; it then returns 0. Must not be called in a signal handler;
  * docs/controllers.md shows how to stop on a signal.
  *
+ * If there is nothing to stop, because the controller was not started or an earlier stop has ended it, the
+ * stop is remembered: the next ki_controller_run() returns at once. So no stop is lost to a run that is only
+ * about to begin.
+ *
  * Returns: 0, also for NULL; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err`
  *          has their number and their keys, as many as fit; call it again to wait on. KI_ERR_FORKED.
  */
 KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
- * Starts the controller, and returns when it is stopped, or its client freed, during the call; a stop before
- * the call does not end it. With KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop
- * meanwhile. If a reconcile function or a callback frees the controller meanwhile, that is done by the time
- * this returns.
+ * Starts the controller, and returns when it is stopped or its client freed. If a stop is remembered, it
+ * returns 0 without starting anything, and the stop is forgotten: the run after it is not affected. With
+ * KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile. If a reconcile
+ * function or a callback frees the controller meanwhile, that is done by the time this returns.
  *
  * Returns: as ki_controller_start(); KI_ERR_TIMEOUT as ki_controller_stop();
  *          KI_ERR_WOULD_DEADLOCK from a callback, a reconcile function or a read section.

@@ -5,9 +5,10 @@
  * also have a `ki_error *` parameter, which may be NULL; it is written on failure only. Zero it before the
  * first call. Other outputs are written on success only. There is no thread-local last error.
  *
- * A constructor that fails returns NULL. That NULL may be passed on: frees allow it, and other calls fail and
- * change nothing. Where they have a `ki_error` with an error in it, that error stays, and its code is
- * returned instead of KI_ERR_INVALID. So a chain of calls with one `ki_error` ends with the first error.
+ * A constructor that fails returns NULL. That NULL may be passed on as the object of a call: frees allow it,
+ * and other calls fail and change nothing. Where they have a `ki_error` with an error in it, that error
+ * stays, and its code is returned instead of KI_ERR_INVALID. So a chain of calls with one `ki_error` ends
+ * with the first error, also if it begins with ki_apiserver_start() and goes on with the URL of that server.
  *
  * Threads: any, for all calls.
  */

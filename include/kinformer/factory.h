@@ -74,9 +74,10 @@ KI_API ki_informer *ki_factory_for_resource(ki_factory *factory, ki_str name,
  * Starts the informers that are not running. Call it again after informers were added.
  *
  * Returns: 0, or the first error: of the set-up since the last start, or of starting an informer. The other
- *          informers are started nevertheless. With an invalid option of the factory: always that error, and
- *          nothing starts. KI_ERR_STOPPED when the client has been freed and there are informers;
- *          KI_ERR_FORKED in a child.
+ *          informers are started nevertheless. An error of the set-up is reported once: another start
+ *          returns 0, without the informers, handlers and indexes that were refused, unless they are asked
+ *          for again. With an invalid option of the factory: always that error, and nothing starts.
+ *          KI_ERR_STOPPED when the client has been freed and there are informers; KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *err);
 

@@ -114,8 +114,9 @@ typedef struct ki_informer_options {
     ki_tweak_cb tweak;
     void *tweak_user;
     const ki_list_watch *list_watch; /* where requests go; copied. NULL: to the client's cluster */
-    const char *name;                /* in metrics and logs; NULL: "pods" or "pods/ns"; for a second informer
-                                      * "pods#2" */
+    const char *name;                /* in metrics, logs and errors. NULL: "pods" or "pods/ns" or, if that is
+                                      * in use, "pods#3" for the third informer, feed, controller, leader or
+                                      * recorder that was made with the client */
     uint64_t pages_max;              /* of one list; a list with more pages is abandoned. 0: 100,000 */
     uint32_t object_depth_max;       /* levels of nesting; a deeper object is refused. 0: 1,000 */
     ki_wire wire;                    /* KI_WIRE_AUTO: as in the client's options */
@@ -146,9 +147,9 @@ KI_API void ki_informer_free(ki_informer *informer);
  * Begins to follow the server. After a stop it continues from what is in the store, and delivers the events
  * that were still waiting. Does nothing when already started.
  *
- * Returns: 0; the first error of the set-up; KI_ERR_INVALID without an informer; KI_ERR_SYSTEM,
- *          KI_ERR_NO_MEMORY when a thread cannot be started; KI_ERR_STOPPED when the client has been freed;
- *          KI_ERR_FORKED in a child.
+ * Returns: 0; the first error of the set-up, once: another start begins without the handlers and indexes that
+ *          were refused; KI_ERR_INVALID without an informer; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY when a thread
+ *          cannot be started; KI_ERR_STOPPED when the client has been freed; KI_ERR_FORKED in a child.
  */
 KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *err);
 

@@ -4,13 +4,22 @@
  * The processes share a Lease (coordination.k8s.io/v1). Its holder renews it; the others take it over when it
  * has not been renewed for its whole duration.
  *
- *   ki_leader_options options = {.name = "my-controller", .on_started = on_lead, .on_stopped = on_lose};
+ *   ki_leader_options options = {
+ *       .name = "my-controller", .on_started = on_lead, .on_stopped = on_lose, .user = controller};
  *   ki_leader *leader = ki_leader_new(lease_client, &options, &err);
  *   rc = ki_leader_start(leader, &err);
  *   …
  *   ki_leader_free(leader);
  *
- * Give it a client of its own, so that a renewal never waits behind other requests.
+ * Give it a client of its own, so that a renewal never waits behind other requests. A controller acts while
+ * the process leads: on_lead starts it, on_lose stops it, and the leader is freed first.
+ *
+ *   static void on_lead(ki_leader *leader, void *controller)
+ *   {
+ *       if (ki_controller_start(controller, NULL) < 0)
+ *           ki_leader_stop(leader); // else it would hold the lease, and nobody would act
+ *   }
+ *   static void on_lose(ki_leader *leader, void *controller) { ki_controller_stop(controller, NULL); }
  *
  * Guarantees, for machines whose clocks differ in speed by at most 1/64:
  *   - ki_leader_is_leading() is true in at most one process at a time. It reads the clock: after a suspend or

@@ -5,7 +5,12 @@
  *   ki_lister web = ki_lister_of(store, KI_STR("web"));
  *   ki_object *pod = ki_lister_get(web, KI_STR("web-0"));
  *   rc = ki_lister_list(web, selector, &list);
+ *   …
+ *   ki_object_list_fini(&list); // before the list is written again
  *   rc = ki_lister_list(ki_lister_index(web, "node", KI_STR("node-1")), NULL, &list);
+ *   …
+ *   ki_object_list_fini(&list);
+ *   ki_object_unref(pod);
  *
  * A lister is a plain value: cheap to make, nothing to free. It borrows its store and its texts.
  * Threads: any, for all calls.

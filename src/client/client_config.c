@@ -102,6 +102,9 @@ int ki_client_load(const ki_client_options *options, ki_config *out_config, ki_e
     ki_config_overrides overrides = overrides_of(options);
     if (options->config != NULL)
         return copy_given(out_config, options, err);
+    /* "" is the URL of an API server that could not be started: the error that says why stays. */
+    if (options->server != NULL && options->server[0] == 0 && err != NULL && err->code < 0)
+        return err->code;
     return ki_config_load(out_config, &overrides, err);
 }
 

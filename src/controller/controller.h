@@ -67,8 +67,11 @@ struct ki_controller {
     ki_cond idle;         /* signals threads that wait for a stop */
     ki_error setup_error; /* guarded by mu, as all below */
     bool is_wanted;
+    bool is_ending;       /* a stop has ended it, and no call that waits has seen yet that nothing runs */
+    bool is_stop_pending; /* it was stopped when there was nothing to stop: the next run returns at once */
     bool is_freed;
-    uint64_t stops; /* how many stops there were; the next one ends ki_controller_run() */
+    uint64_t stops; /* how many stops there were; the next one ends every ki_controller_run() */
+    size_t runs;    /* how many calls of ki_controller_run() there are */
     size_t callers; /* how many calls are waiting; the controller is freed only after they have returned */
     ki_list sources;
     size_t unsynced;
@@ -94,6 +97,10 @@ struct ki_request {
     bool is_overdue;
     ki_expectation_state expected; /* how the wait for the writes of the previous reconcile has ended */
     ki_result result;
+    ki_str key; /* in `texts`, like both below; each is followed by a NUL */
+    ki_str ns;
+    ki_str name;
+    char texts[];
 };
 
 static inline uint64_t ki_controller_now_ns(const ki_controller *controller)
@@ -108,6 +115,12 @@ void ki_controller_log(const ki_controller *controller, ki_log_level level, ki_s
 /* ---- running (controller_run.c) ------------------------------------------------------------------------ */
 
 void ki_controller_request_stop_locked(ki_controller *controller) KI_REQUIRES(controller->mu);
+
+/* ---- requests (request.c) ------------------------------------------------------------------------------ */
+
+/* A request for a key that was taken from the queue, with its texts; the caller frees it with ki_free(). NULL
+ * when out of memory. */
+KI_NODISCARD ki_request *ki_request_new(const ki_work_item *item);
 
 /* ---- work (controller_work.c) -------------------------------------------------------------------------- */
 

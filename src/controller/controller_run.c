@@ -47,6 +47,7 @@ static int start_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
     if (!ki_client_begin(c->client, &c->alive))
         return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
     c->is_wanted = true;
+    c->is_ending = c->is_stop_pending = false;
     rc = start_workers_locked(c, err);
     if (rc < 0)
         c->is_wanted = false;
@@ -85,6 +86,8 @@ int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_
 void ki_controller_request_stop_locked(ki_controller *c)
 {
     KI_ASSERT_HELD(c->mu);
+    assert(!c->is_wanted || (!c->is_ending && !c->is_stop_pending));
+    c->is_ending |= c->is_wanted;
     c->is_wanted = false;
     c->stops++;
     ki_cond_broadcast(&c->work);
@@ -98,22 +101,16 @@ static bool is_stopped(void *user)
     return c->is_wanted || (c->active_count == 0 && c->live_count == 0);
 }
 
-/* Every call that waits is enclosed by enter() and leave(). enter() returns the number of stops so far.
- * leave() returns whether the controller was freed meanwhile; the last call to leave completes that. */
-static uint64_t enter(ki_controller *c)
+/* Every call that waits is counted in `callers` until it calls leave(), which returns whether the controller
+ * was freed meanwhile; the last call to leave completes that. `runs` is how many runs leave: 1 or 0. */
+static bool leave(ki_controller *c, size_t runs)
 {
     ki_mutex_lock(&c->mu);
-    c->callers++;
-    uint64_t stops = c->stops;
-    ki_mutex_unlock(&c->mu);
-    return stops;
-}
-
-static bool leave(ki_controller *c)
-{
-    ki_mutex_lock(&c->mu);
-    assert(c->callers > 0);
+    assert(c->callers > 0 && c->runs >= runs);
     c->callers--;
+    c->runs -= runs;
+    if (c->active_count == 0 && c->live_count == 0)
+        c->is_ending = false;
     bool is_freed = c->is_freed;
     if (is_freed)
         ki_job_wake(&c->job);
@@ -170,12 +167,13 @@ int ki_controller_stop(ki_controller *controller, ki_error *err)
     ki_controller *c = controller;
     if (c == NULL || ki_client_is_foreign(c->client))
         return c == NULL ? 0 : ki_client_check_process(c->client, err);
-    (void)enter(c);
     ki_mutex_lock(&c->mu);
+    c->callers++;
+    c->is_stop_pending |= !c->is_wanted && !c->is_ending && c->runs == 0;
     ki_controller_request_stop_locked(c);
     ki_mutex_unlock(&c->mu);
     int rc = wait_for_stop(c) ? 0 : fail_running(c, err);
-    (void)leave(c);
+    (void)leave(c, 0);
     return rc;
 }
 
@@ -192,13 +190,41 @@ static bool has_ended(void *user)
     return r->controller->stops != r->stops;
 }
 
-static int run_until_stopped(ki_controller *c, uint64_t stops, ki_error *err)
+/* Returns false if a stop has been waiting for this run, which is then over. */
+static bool enter_run(ki_controller *c, runner *out)
 {
-    runner r = {c, stops};
-    int rc = ki_controller_start(c, err);
+    ki_mutex_lock(&c->mu);
+    bool is_over = c->is_stop_pending;
+    assert(!is_over || (c->runs == 0 && !c->is_wanted && !c->is_ending));
+    c->is_stop_pending = false;
+    c->callers += !is_over;
+    c->runs += !is_over;
+    *out = (runner){c, c->stops};
+    ki_mutex_unlock(&c->mu);
+    return !is_over;
+}
+
+/* A stop may come first: then nothing is started. */
+static int start_run(runner *r, ki_error *err)
+{
+    ki_controller *c = r->controller;
+    int rc = ki_client_run(c->client, err);
     if (rc < 0)
         return rc;
-    (void)ki_client_wait(c->client, &(ki_wait){&c->mu, has_ended, &r, c->has_threads}, UINT64_MAX);
+    ki_mutex_lock(&c->mu);
+    if (!has_ended(r))
+        rc = start_locked(c, err);
+    ki_mutex_unlock(&c->mu);
+    return rc;
+}
+
+static int run_until_stopped(runner *r, ki_error *err)
+{
+    ki_controller *c = r->controller;
+    int rc = start_run(r, err);
+    if (rc < 0)
+        return rc;
+    (void)ki_client_wait(c->client, &(ki_wait){&c->mu, has_ended, r, c->has_threads}, UINT64_MAX);
     return wait_for_stop(c) ? 0 : fail_running(c, err);
 }
 
@@ -213,11 +239,14 @@ int ki_controller_run(ki_controller *controller, ki_error *err)
     int rc = ki_client_check_process(c->client, err);
     if (rc < 0)
         return rc;
+    runner r;
+    if (!enter_run(c, &r))
+        return 0;
     ki_client *client = c->client;
     uint64_t serial = c->alive.serial;
     ki_client_ref(client);
-    rc = run_until_stopped(c, enter(c), err);
-    if (leave(c))
+    rc = run_until_stopped(&r, err);
+    if (leave(c, 1))
         ki_client_wait_gone(client, serial);
     ki_client_unref(client);
     return rc;

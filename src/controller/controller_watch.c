@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "controller/controller.h"
+#include "informer/informer.h"
 #include "informer/registration.h"
 #include "util/alloc.h"
 #include "util/error.h"
@@ -314,8 +315,8 @@ static int watch(ki_controller *c, ki_informer *informer, source like, const ki_
     if (informer == NULL)
         rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: no informer to watch", c->name);
     else if (fault_of(&like, owner) != NULL)
-        rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: watching %s: %s", c->name,
-                     ki_informer_resource(informer)->plural, fault_of(&like, owner));
+        rc = ki_fail(&err, KI_ERR_INVALID, "controller %s: watching %s: %s", c->name, informer->life.name,
+                     fault_of(&like, owner));
     like.controller = c;
     like.informer = informer;
     source *s = rc < 0 ? NULL : make_source(&like, owner, &err);
@@ -432,12 +433,11 @@ static void describe(ki_informer *informer, char *buffer, size_t buffer_bytes)
     const char *reason = status.reason == KI_REASON_NONE ? "" : ki_reason_name(status.reason);
     if (status.phase == KI_PHASE_STOPPED) {
         (void)snprintf(buffer, buffer_bytes, "%s: the informer was not started, or has been stopped",
-                       ki_informer_resource(informer)->plural);
+                       informer->life.name);
         return;
     }
-    (void)snprintf(buffer, buffer_bytes, "%s: %s%s%s%s%s", ki_informer_resource(informer)->plural,
-                   ki_phase_name(status.phase), reason[0] == 0 ? "" : ", ", reason,
-                   status.message[0] == 0 ? "" : ": ", status.message);
+    (void)snprintf(buffer, buffer_bytes, "%s: %s%s%s%s%s", informer->life.name, ki_phase_name(status.phase),
+                   reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message);
 }
 
 void ki_controller_describe_unsynced(ki_controller *c, char *buffer, size_t buffer_bytes)

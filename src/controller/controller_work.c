@@ -75,14 +75,13 @@ static ki_request *begin_locked(ki_controller *c, const ki_work_item *item) KI_R
 {
     KI_ASSERT_HELD(c->mu);
     assert(c->active_count < c->options.workers);
-    ki_request *request = ki_calloc(1, sizeof(*request));
+    ki_request *request = ki_request_new(item);
     if (request == NULL) {
         put_back_locked(c, item->key, item->priority);
         (void)ki_workqueue_done(c->queue, item->key);
         return NULL;
     }
     request->controller = c;
-    request->item = *item;
     request->began_ns = ki_controller_now_ns(c);
     request->is_running = true;
     ki_list_push_back(&c->active, &request->node);

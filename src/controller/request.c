@@ -2,32 +2,51 @@
 /* The request that a reconcile function gets, and the results that it returns. */
 #include <kinformer/key.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "controller/controller.h"
+#include "util/alloc.h"
 #include "util/units.h"
+
+static ki_str copy_to(char *buffer, ki_str text)
+{
+    if (text.len > 0)
+        memcpy(buffer, text.ptr, text.len);
+    return (ki_str){buffer, text.len};
+}
+
+/* The name is the end of the key, and so has the same NUL. A key that is not "namespace/name" is used as the
+ * name, without a namespace. */
+ki_request *ki_request_new(const ki_work_item *item)
+{
+    ki_str ns = {0}, name = {0};
+    if (ki_key_split(item->key, &ns, &name) < 0) {
+        ns = (ki_str){0};
+        name = item->key;
+    }
+    ki_request *request = ki_calloc(1, sizeof(*request) + item->key.len + ns.len + 2);
+    if (request == NULL)
+        return NULL;
+    request->item = *item;
+    request->key = copy_to(request->texts, item->key);
+    request->ns = copy_to(request->texts + item->key.len + 1, ns);
+    request->name = (ki_str){request->texts + item->key.len - name.len, name.len};
+    return request;
+}
 
 ki_str ki_request_key(const ki_request *request)
 {
-    return request == NULL ? (ki_str){0} : request->item.key;
-}
-
-/* A key that is not "namespace/name" is used as the name, without a namespace. */
-static ki_str part(const ki_request *request, bool is_namespace)
-{
-    ki_str key = ki_request_key(request), ns = {0}, name = {0};
-    if (ki_key_split(key, &ns, &name) < 0)
-        return is_namespace ? (ki_str){0} : key;
-    return is_namespace ? ns : name;
+    return request == NULL ? (ki_str){0} : request->key;
 }
 
 ki_str ki_request_namespace(const ki_request *request)
 {
-    return part(request, true);
+    return request == NULL ? (ki_str){0} : request->ns;
 }
 
 ki_str ki_request_name(const ki_request *request)
 {
-    return part(request, false);
+    return request == NULL ? (ki_str){0} : request->name;
 }
 
 uint32_t ki_request_failures(const ki_request *request)

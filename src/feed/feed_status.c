@@ -68,7 +68,7 @@ static int fail_waiting(ki_feed *feed, int code, ki_error *err)
     ki_informer_status status;
     ki_feed_read_status(feed, &status);
     const char *reason = ki_reason_name(status.reason);
-    return ki_fail(err, code, "%s: %s: %s%s%s%s%s%s", feed->life.resource->plural,
+    return ki_fail(err, code, "%s: %s: %s%s%s%s%s%s", feed->life.name,
                    code == KI_ERR_STOPPED ? "stopped" : "not ready in time", ki_phase_name(status.phase),
                    reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
                    ki_life_was_started(&feed->life) ? "" : "; it was never started");

@@ -100,7 +100,7 @@ ki_factory *ki_factory_new(ki_client *client, const ki_factory_options *options)
     if (rc < 0)
         (void)ki_fail_no_random(&factory->option_error);
     else
-        rc = ki_reflector_setup_init(&factory->setup, &options->informer, &factory->option_error);
+        rc = ki_reflector_setup_init(&factory->setup, NULL, &options->informer, &factory->option_error);
     if (rc == 0)
         rc = copy_resyncs(factory, options->resync, &factory->option_error);
     if (rc == KI_ERR_NO_MEMORY) {
@@ -216,7 +216,7 @@ static ki_informer *informer_with(ki_factory *factory, const ki_resource *resour
         return NULL;
     if (resource == NULL)
         (void)ki_fail(&err, KI_ERR_INVALID, "factory: no resource");
-    if (resource == NULL || ki_reflector_setup_init(&setup, options, &err) < 0)
+    if (resource == NULL || ki_reflector_setup_init(&setup, resource, options, &err) < 0)
         return remember(factory, &err);
     ki_informer *informer = informer_of(factory, &(sought){resource, &setup});
     ki_reflector_setup_fini(&setup);
@@ -405,7 +405,7 @@ static int write_pending(const ki_factory_pending *pending, char *buffer, size_t
 {
     const ki_informer_status *status = &pending->status;
     const char *reason = ki_reason_name(status->reason);
-    return snprintf(buffer, bytes, "%s: %s%s%s%s%s", pending->informer->life.resource->plural,
+    return snprintf(buffer, bytes, "%s: %s%s%s%s%s", pending->informer->life.name,
                     ki_phase_name(status->phase), reason[0] == 0 ? "" : ", ", reason,
                     status->message[0] == 0 ? "" : ": ", status->message);
 }

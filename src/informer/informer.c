@@ -214,7 +214,7 @@ static void remember(ki_informer *informer, int code, const char *index, const c
     ki_mutex_lock(&informer->life.mu);
     if (code < 0 && informer->life.setup_error.code == 0 && !informer->life.was_started)
         ki_error_set(&informer->life.setup_error, code, 0, "%s: adding the index \"%s\": %s",
-                     informer->life.resource->plural, index == NULL ? "" : index,
+                     informer->life.name, index == NULL ? "" : index,
                      code == KI_ERR_INVALID ? why : ki_error_text(code));
     ki_mutex_unlock(&informer->life.mu);
 }
@@ -275,11 +275,11 @@ int ki_informer_add_index_path(ki_informer *informer, const char *name, const ch
     ki_mutex_lock(&life->mu);
     bool was_started = life->was_started;
     if (!was_started && life->setup_error.code == 0)
-        ki_error_set(&life->setup_error, rc, 0, "%s: %s", life->resource->plural, err.message);
+        ki_error_set(&life->setup_error, rc, 0, "%s: %s", life->name, err.message);
     ki_mutex_unlock(&life->mu);
     if (was_started)
-        ki_log_to(life->client->log, KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s: %s",
-                  life->resource->plural, err.message);
+        ki_log_to(life->client->log, KI_LOG_ERROR, "informer", KI_LOG_NO_FIELDS, "%s: %s", life->name,
+                  err.message);
     return rc;
 }
 

@@ -3,7 +3,8 @@
  * them.
  *
  *   From:     the user's calls (any thread), in informer/; by callback, reflector/reflector_give.c and
- *             reflector/reflector_status.c (what the reflector reports), reflector/life.c (the jobs)
+ *             reflector/reflector_status.c (what the reflector reports), reflector/life.c (the jobs);
+ *             controller/controller_watch.c (the name)
  *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
  *   Locks:    mu of its life. paths_mu is taken before it. Taken under it, in addition to those of the life:
  *             a listener's, the DeltaFIFO's.

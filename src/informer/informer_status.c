@@ -106,7 +106,7 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
     return ki_fail(
-        err, code, "%s: %s %s: %s%s%.63s%s%s%s%s%s%s%s", informer->life.resource->plural, what,
+        err, code, "%s: %s %s: %s%s%.63s%s%s%s%s%s%s%s", informer->life.name, what,
         code == KI_ERR_STOPPED ? "will not arrive: the informer is not running" : "did not arrive in time",
         ki_phase_name(status.phase), status.resource_version[0] == 0 ? "" : " at ", status.resource_version,
         reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message,
@@ -140,6 +140,6 @@ int ki_informer_wait_for_version(ki_informer *informer, ki_str version, uint64_t
         return ki_fail_missing(err, "no informer");
     if (version.len == 0 || version.len > KI_RESOURCE_VERSION_BYTES_MAX)
         return ki_fail(err, KI_ERR_INVALID, "%s: the version to wait for has %zu bytes; it must have 1 to %d",
-                       informer->life.resource->plural, version.len, KI_RESOURCE_VERSION_BYTES_MAX);
+                       informer->life.name, version.len, KI_RESOURCE_VERSION_BYTES_MAX);
     return wait_for(&(waiter){.informer = informer, .version = version}, timeout_ms, err);
 }

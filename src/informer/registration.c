@@ -220,7 +220,7 @@ static const char *fault_of(ki_informer *informer, const ki_handler *handler)
 static ki_registration *refuse(ki_informer *informer, int code, const char *why, ki_error *err)
 {
     ki_error failure = {0};
-    ki_error_set(&failure, code, 0, "%s: adding a handler: %s", informer->life.resource->plural, why);
+    ki_error_set(&failure, code, 0, "%s: adding a handler: %s", informer->life.name, why);
     ki_mutex_lock(&informer->life.mu);
     bool was_started = informer->life.was_started;
     if (!was_started && informer->life.setup_error.code == 0)

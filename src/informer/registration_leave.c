@@ -123,16 +123,15 @@ static bool is_synced_or_cannot_succeed(void *user)
 static int wait_for_sync(sought *s, uint64_t timeout_ms, ki_error *err)
 {
     ki_informer *informer = s->informer;
-    const char *plural = informer->life.resource->plural;
+    const char *name = informer->life.name;
     bool is_over = ki_life_wait(&informer->life, is_synced_or_cannot_succeed, s, timeout_ms);
     if (s->has_synced)
         return 0;
     if (!ki_informer_has_synced(informer)) /* report why the informer is not synced */
         return ki_informer_wait_for_sync(informer, 0, err);
     return is_over
-               ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had received everything",
-                         plural)
-               : ki_fail(err, KI_ERR_TIMEOUT, "%s: the handler did not receive everything in time", plural);
+               ? ki_fail(err, KI_ERR_STOPPED, "%s: stopped before the handler had received everything", name)
+               : ki_fail(err, KI_ERR_TIMEOUT, "%s: the handler did not receive everything in time", name);
 }
 
 int ki_registration_wait_for_sync(ki_registration *registration, uint64_t timeout_ms, ki_error *err)

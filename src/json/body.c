@@ -52,14 +52,25 @@ ki_json ki_body_json(const ki_body *body)
 
 /* ---- texts --------------------------------------------------------------------------------------------- */
 
+int ki_body_end_text(ki_buf *text)
+{
+    assert(text->max == KI_BODY_BYTES_MAX + 1);
+    int rc = ki_buf_append_byte(text, 0);
+    if (rc == 0)
+        text->len--;
+    return rc;
+}
+
 int ki_body_replace(ki_body *body, ki_str text)
 {
     ki_error why = {0};
     ki_buf copy;
     if (ki_body_check(body, NULL) < 0)
         return ki_body_check(body, NULL);
-    ki_buf_init(&copy, KI_BODY_BYTES_MAX);
+    ki_buf_init(&copy, KI_BODY_BYTES_MAX + 1);
     int rc = ki_buf_append_str(&copy, text);
+    if (rc == 0)
+        rc = ki_body_end_text(&copy);
     if (rc < 0) {
         ki_error_set(&why, rc, 0, "body: %s", ki_error_text(rc));
         return ki_body_fail(body, &why);

@@ -20,10 +20,10 @@
 #include "json/write.h"
 #include "util/buf.h"
 
-/* The maximum size of a text. */
+/* The maximum size of a text, without the NUL. */
 #define KI_BODY_BYTES_MAX ((size_t)64 << 20)
 
-/* Either `error` has a code or `text` is one valid JSON value. */
+/* Either `error` has a code or `text` is one valid JSON value, which a NUL follows. */
 struct ki_body {
     ki_buf text;
     ki_error error;
@@ -34,6 +34,10 @@ KI_NODISCARD ki_body *ki_body_new(void);
 
 /* Stores an error, unless there is one already. NULL is allowed. Returns the code of the first error. */
 int ki_body_fail(ki_body *body, const ki_error *why);
+
+/* Ends a text with a NUL, which its maximum includes and its length does not.
+ * Returns 0, KI_ERR_TOO_LARGE or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_body_end_text(ki_buf *text);
 
 /* Replaces the text by a copy of `text`, one valid JSON value. Returns 0 or the body's first error. */
 int ki_body_replace(ki_body *body, ki_str text);

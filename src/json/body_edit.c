@@ -18,12 +18,14 @@ static int splice(ki_body *body, ki_str cut, ki_str with)
     assert(cut.ptr >= text.ptr && end <= text.ptr + text.len);
     ki_error why = {0};
     ki_buf made;
-    ki_buf_init(&made, KI_BODY_BYTES_MAX);
+    ki_buf_init(&made, KI_BODY_BYTES_MAX + 1);
     int rc = ki_buf_append(&made, text.ptr, (size_t)(cut.ptr - text.ptr));
     if (rc == 0)
         rc = ki_buf_append_str(&made, with);
     if (rc == 0)
         rc = ki_buf_append(&made, end, (size_t)(text.ptr + text.len - end));
+    if (rc == 0)
+        rc = ki_body_end_text(&made);
     if (rc < 0)
         ki_error_set(&why, rc, 0, "body: %s", ki_error_text(rc));
     else

@@ -92,7 +92,7 @@ int ki_life_init(ki_life *life, ki_client *client, const ki_resource *resource,
     life->resource = ki_resource_new(resource, err);
     if (life->resource == NULL)
         return KI_ERR_INVALID;
-    rc = ki_reflector_setup_init(&life->setup, options, err);
+    rc = ki_reflector_setup_init(&life->setup, resource, options, err);
     if (rc == 0)
         rc = ki_reflector_setup_check(&life->setup, life->resource, err);
     return rc == 0 ? make_plan(life, err) : rc;
@@ -349,7 +349,7 @@ int ki_life_begin_wait(ki_life *life, ki_error *err)
         return rc;
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "%s: cannot wait in a callback or a read section",
-                       life->resource->plural);
+                       life->name);
     ki_mutex_lock(&life->mu);
     ki_life_begin_wait_locked(life);
     ki_mutex_unlock(&life->mu);

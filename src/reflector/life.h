@@ -55,7 +55,7 @@ struct ki_life {
     ki_client *client;        /* holds a reference */
     ki_client_user alive;
     ki_resource *resource;
-    const char *name;         /* in metrics */
+    const char *name;         /* in metrics and errors */
     ki_reflector_setup setup; /* the options, with copies of their texts */
     ki_reflector_metrics metrics;
     ki_object_plan *plan;

@@ -53,51 +53,52 @@ static const char *const *copy_paths(block *to, const char *const *paths)
     return copy;
 }
 
-static int fail_selector(const char *option, const ki_error *why, ki_error *err)
+static int fail_selector(const char *who, const char *option, const ki_error *why, ki_error *err)
 {
     if (why->code == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
-    return ki_fail(err, KI_ERR_INVALID, "informer: %s: %s", option, why->message);
+    return ki_fail(err, KI_ERR_INVALID, "%s: %s: %s", who, option, why->message);
 }
 
-static int check_selectors(const ki_informer_options *options, ki_error *err)
+static int check_selectors(const char *who, const ki_informer_options *options, ki_error *err)
 {
     ki_error why = {0};
     ki_selector *selector = ki_selector_parse(ki_str_of(options->label_selector), &why);
     ki_selector_free(selector);
     if (selector == NULL)
-        return fail_selector("label_selector", &why, err);
+        return fail_selector(who, "label_selector", &why, err);
     ki_str fields = ki_str_of(options->field_selector);
     if (fields.len > 0 && ki_field_selector_format(fields, NULL, 0, &why) < 0)
-        return fail_selector("field_selector", &why, err);
+        return fail_selector(who, "field_selector", &why, err);
     return 0;
 }
 
-static int check(const ki_informer_options *options, ki_error *err)
+static int check(const char *who, const ki_informer_options *options, ki_error *err)
 {
     if (options->watch_list < KI_WATCH_LIST_AUTO || options->watch_list > KI_WATCH_LIST_NEVER)
-        return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_watch_list", options->watch_list);
+        return ki_fail(err, KI_ERR_INVALID, "%s: %d is not a ki_watch_list", who, options->watch_list);
     if (options->mutations < KI_MUTATIONS_AUTO || options->mutations > KI_MUTATIONS_IGNORE)
-        return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_mutations", options->mutations);
+        return ki_fail(err, KI_ERR_INVALID, "%s: %d is not a ki_mutations", who, options->mutations);
     if (options->wire < KI_WIRE_AUTO || options->wire > KI_WIRE_PROTOBUF)
-        return ki_fail(err, KI_ERR_INVALID, "informer: %d is not a ki_wire", options->wire);
+        return ki_fail(err, KI_ERR_INVALID, "%s: %d is not a ki_wire", who, options->wire);
     if (options->page_size < -1)
-        return ki_fail(err, KI_ERR_INVALID, "informer: invalid page size %lld",
-                       (long long)options->page_size);
+        return ki_fail(err, KI_ERR_INVALID, "%s: invalid page size %lld", who, (long long)options->page_size);
     if (options->list_watch != NULL &&
         (options->list_watch->begin == NULL || options->list_watch->cancel == NULL ||
          options->list_watch->resume == NULL))
-        return ki_fail(err, KI_ERR_INVALID, "informer: a list_watch without begin, cancel or resume");
-    return check_selectors(options, err);
+        return ki_fail(err, KI_ERR_INVALID, "%s: a list_watch without begin, cancel or resume", who);
+    return check_selectors(who, options, err);
 }
 
-int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options *options, ki_error *err)
+int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_resource *resource,
+                            const ki_informer_options *options, ki_error *err)
 {
     assert(setup != NULL);
     static const ki_informer_options defaults = {0};
     if (options == NULL)
         options = &defaults;
-    int rc = check(options, err);
+    bool has_name = resource != NULL && resource->plural != NULL; /* the resource may be invalid */
+    int rc = check(has_name ? resource->plural : "informer", options, err);
     if (rc < 0)
         return rc;
     size_t source_bytes = options->list_watch == NULL ? 0 : sizeof(*options->list_watch);

@@ -20,16 +20,16 @@ typedef struct ki_reflector_setup {
     void *memory;
 } ki_reflector_setup;
 
-/* Copies `options`, which may be NULL. Returns 0, KI_ERR_INVALID with the cause in `err`,
- * or KI_ERR_NO_MEMORY. */
-KI_NODISCARD int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_informer_options *options,
-                                         ki_error *err);
+/* Copies `options`, which may be NULL. The resource, which may be NULL or invalid, is only named in errors.
+ * Returns 0, KI_ERR_INVALID with the cause in `err`, or KI_ERR_NO_MEMORY. */
+KI_NODISCARD int ki_reflector_setup_init(ki_reflector_setup *setup, const ki_resource *resource,
+                                         const ki_informer_options *options, ki_error *err);
 
 /* Checks the options against the resource. Returns 0, or KI_ERR_INVALID with the cause in `err`. */
 KI_NODISCARD int ki_reflector_setup_check(const ki_reflector_setup *setup, const ki_resource *resource,
                                           ki_error *err);
 
-/* Adds the user to the client, with the name in the options or a generated one: "pods", "pods/ns", "pods#2".
+/* Adds the user to the client, with the name in the options or a generated one: "pods", "pods/ns", "pods#3".
  * Returns what ki_client_join() returns. */
 KI_NODISCARD int ki_reflector_setup_join(const ki_reflector_setup *setup, const ki_resource *resource,
                                          ki_client *client, ki_client_user *alive);

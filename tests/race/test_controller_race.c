@@ -16,7 +16,7 @@
 #include "support/unit.h"
 #include "util/random.h"
 
-enum { KEYS = 12, ROUNDS = 6, ROUND_MS = 250, WORKERS = 4, SLOTS = WORKERS };
+enum { KEYS = 12, ROUNDS = 6, ROUND_MS = 250, WORKERS = 4, SLOTS = WORKERS, DUELS = 2000 };
 
 typedef struct stage {
     local_source *source;
@@ -259,8 +259,68 @@ static void keys_are_never_lost_nor_on_two_workers(void **state)
     }
 }
 
+/* ---- a stop and a run at the same time ----------------------------------------------------------------- */
+
+typedef struct duel {
+    ki_controller *controller;
+    atomic_bool has_ended; /* the run has returned */
+    atomic_bool is_lost;   /* the stop was, so there was a second one */
+    uint64_t spins;        /* before the stop */
+} duel;
+
+static void stop_once(void *user)
+{
+    duel *d = user;
+    for (volatile uint64_t i = 0; i < d->spins; i++)
+        continue;
+    require(ki_controller_stop(d->controller, NULL) == 0);
+    for (int i = 0; i < HANG_MS && !d->has_ended; i++)
+        aside_pause(1);
+    if (d->has_ended)
+        return;
+    d->is_lost = true;
+    (void)ki_controller_stop(d->controller, NULL);
+}
+
+static ki_result do_nothing(ki_request *request, void *user)
+{
+    (void)request;
+    (void)user;
+    return ki_done();
+}
+
+static void a_run_ends_whether_the_stop_is_early_or_late(void **state)
+{
+    (void)state;
+    ki_error err = {0};
+    local_source *source = local_source_new();
+    ki_client *client = local_source_client(source, (ki_client_options){0});
+    ki_controller_options options = {.name = "duel", .reconcile = do_nothing, .workers = 2};
+    duel d = {.controller = ki_controller_new(client, &options, &err)};
+    ki_random random;
+    ki_random_init(&random, 1);
+    for (int i = 0; i < DUELS; i++) {
+        aside stopper = {0};
+        d.has_ended = false;
+        d.spins = ki_random_below(&random, 100000);
+        aside_start(&stopper, stop_once, &d);
+        assert_int_equal(ki_controller_run(d.controller, &err), 0);
+        d.has_ended = true;
+        aside_join(&stopper);
+        assert_false(d.is_lost);
+        ki_controller_status status;
+        ki_controller_read_status(d.controller, &status);
+        assert_int_equal(status.is_running, 0);
+        assert_int_equal(failures, 0);
+    }
+    ki_controller_free(d.controller);
+    ki_client_free(client);
+    local_source_free(source);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_are_never_lost_nor_on_two_workers)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(keys_are_never_lost_nor_on_two_workers),
+                                       cmocka_unit_test(a_run_ends_whether_the_stop_is_early_or_late)};
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One controller over one informer in virtual time. The server changes objects, cuts connections and refuses
- * requests, the controller is stopped and started, memory runs out now and then, and the reconciles do
+ * requests, the controller is stopped, started and run, memory runs out now and then, and the reconciles do
  * everything that is allowed: they write, fail, return for later, end later.
  *
  * No key is on two workers at once; no reconcile begins while the controller is stopped; none sees a cache
@@ -63,6 +63,8 @@ typedef struct life {
     size_t pending_count;
     size_t workers;
     bool is_stopped;
+    bool is_ending;       /* the stop has not waited until all reconciles had ended */
+    bool is_stop_pending; /* it was stopped when there was nothing to stop */
     bool is_calm;
     bool has_storms; /* memory may run out */
     uint64_t reconciles;
@@ -257,25 +259,53 @@ static void run(life *l, uint64_t ms)
 static void start(life *l)
 {
     ki_error err = {0};
-    l->is_stopped = false;
+    l->is_stopped = l->is_ending = l->is_stop_pending = false;
     int rc = ki_controller_start(l->controller, &err);
     CHECK(l, rc == 0, "start: %.150s", err.message);
+}
+
+/* In virtual time a run that is not stopped returns when there is nothing to do. */
+static void start_by_run(life *l)
+{
+    ki_error err = {0};
+    ki_controller_status status;
+    bool is_ended = l->is_stop_pending;
+    if (!is_ended)
+        l->is_stopped = l->is_ending = false;
+    l->is_stop_pending = false;
+    int rc = ki_controller_run(l->controller, &err);
+    CHECK(l, rc == 0, "run: %.150s", err.message);
+    ki_controller_read_status(l->controller, &status);
+    CHECK(l, status.is_running != is_ended, "a run after %s stop", is_ended ? "an early" : "no");
 }
 
 static void stop(life *l)
 {
     ki_error err = {0};
     int rc = ki_controller_stop(l->controller, &err);
+    l->is_stop_pending |= l->is_stopped && !l->is_ending;
+    l->is_ending = l->pending_count > 0 && !l->is_stop_pending;
     l->is_stopped = true;
     CHECK(l, rc == (l->pending_count == 0 ? 0 : KI_ERR_TIMEOUT), "stop: %d with %zu running", rc,
           l->pending_count);
 }
 
+static void start_or_stop(life *l)
+{
+    uint32_t choice = l->is_stopped ? below(l, 3) : 0;
+    if (choice == 0)
+        stop(l);
+    else if (choice == 1)
+        start(l);
+    else
+        start_by_run(l);
+}
+
 static void act(life *l)
 {
-    switch (below(l, 12)) {
+    switch (below(l, 8)) {
     case 0:
-        l->is_stopped ? start(l) : stop(l);
+        start_or_stop(l);
         break;
     case 1:
     case 2:

@@ -92,17 +92,15 @@ static ki_result reconcile(ki_request *request, void *user)
 {
     site *s = user;
     ki_result result = ki_done();
-    char name[64];
     ki_object *map = ki_store_get_key(ki_informer_store(s->maps), ki_request_key(request));
     ki_object *secret = ki_store_get_key(ki_informer_store(s->secrets), ki_request_key(request));
     s->reconciles++;
-    snprintf(name, sizeof(name), "%.*s", KI_STR_ARGS(ki_request_name(request)));
     if (map != NULL && number_of(map).len > 0 && !ki_str_equal(number_of(map), number_of(secret))) {
         ki_body *body = wanted(map, secret);
         ki_rest_request call = {.verb = secret == NULL ? KI_REST_CREATE : KI_REST_UPDATE,
                                 .resource = &KI_CORE_V1_SECRETS,
                                 .ns = "default",
-                                .name = secret == NULL ? NULL : name,
+                                .name = secret == NULL ? NULL : ki_request_name(request).ptr,
                                 .content = body};
         result = write_it(s, request, &call);
         ki_body_free(body);

@@ -102,8 +102,10 @@ void handlers_and_indexes_are_lambdas()
         pods.add_index_path("node", KI_PATH_NODE);
         pods.add_index("ip", [captured = counted()](const ki_object *pod, auto emit) {
             for (std::string pointer : {"/status/podIPs/0/ip", "/status/podIPs/1/ip"})
-                if (ki_str ip = ki_object_string(pod, pointer.c_str()); ip.len > 0)
-                    emit(kinformer::view(ip));
+                if (ki_str ip = ki_object_string(pod, pointer.c_str()); ip.len > 0) {
+                    emit(ip);
+                    emit(std::string(kinformer::view(ip)) + "/32");
+                }
         });
         factory.start();
         factory.wait_for_sync(60s);
@@ -113,6 +115,7 @@ void handlers_and_indexes_are_lambdas()
         kinformer::object a = pods.find("web", "a");
         REQUIRE(a != nullptr && kinformer::view(ki_object_name(a.get())) == "a");
         REQUIRE(pods.find_one("node", "n1") == a && pods.find_one("ip", std::string("10.0.0.1")) == a);
+        REQUIRE(pods.find_one("ip", "10.0.0.1/32") == a);
         REQUIRE(pods.find_one("ip", "10.0.0.2") == nullptr && pods.find("web", "b") == nullptr);
 
         api.put("a", "n1", "10.0.0.2");

@@ -81,7 +81,9 @@ static uint64_t id;
     X(ki_apiserver_load(NULL, "/nowhere/x", &loaded, err) < 0)                                               \
     X(ki_apiserver_fault(NULL, &fault, err) < 0)                                                             \
     X(ki_apiserver_rewind(NULL, 1, err) < 0)                                                                 \
-    X(ki_apiserver_up(NULL, err) < 0)
+    X(ki_apiserver_up(NULL, err) < 0)                                                                        \
+    X(ki_client_new(&(ki_client_options){.server = ki_apiserver_url(NULL)}, err) == NULL)                    \
+    X(ki_config_new(&(ki_client_options){.server = ki_apiserver_url(NULL)}, err) == NULL)
 
 /* Makes call number `i`. Returns its text and whether it has failed, or NULL after the last one. */
 static const char *make_call(int i, ki_error *err, int *has_failed)
@@ -163,8 +165,13 @@ static void a_server_that_did_not_start_is_not_mistaken_for_another(void **state
     assert_null(ki_apiserver_certificate(server));
     /* NULL would mean the cluster of the kubeconfig. */
     ki_client_options options = {.server = ki_apiserver_url(server)};
-    assert_null(ki_client_new(&options, &err));
-    assert_int_equal(err.code, KI_ERR_CONFIG);
+    ki_error another = {0};
+    assert_null(ki_client_new(&options, &another));
+    assert_int_equal(another.code, KI_ERR_CONFIG);
+    assert_null(ki_client_new(&options, NULL));
+    assert_null(ki_client_new(&options, &err)); /* says why there is no server */
+    assert_int_equal(err.code, KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "nonsense"));
     ki_apiserver_free(server);
 }
 

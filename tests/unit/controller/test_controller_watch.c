@@ -47,6 +47,9 @@ static ki_result check_parts(controller_rig *rig, ki_request *request)
         assert_int_equal(ki_request_namespace(request).len, 0);
         assert_true(ki_str_equal(ki_request_name(request), ki_request_key(request)));
     }
+    const ki_str texts[] = {ki_request_key(request), ki_request_namespace(request), ki_request_name(request)};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(strlen(texts[i].ptr), texts[i].len);
     return ki_done();
 }
 

@@ -276,6 +276,35 @@ static void a_failed_wait_names_the_informers_that_are_not_ready_and_why(void **
     factory_rig_fini(&r);
 }
 
+/* Several informers of one resource have the names that metrics have. */
+static void a_failed_wait_names_each_informer_as_in_metrics(void **state)
+{
+    (void)state;
+    factory_rig r;
+    ki_error err = {0};
+    char of_third[64];
+    factory_rig_init(&r);
+    const ki_informer_options others[] = {
+        {.ns = "web"}, {.field_selector = "spec.nodeName=n"}, {.label_selector = "a=b", .name = "mine"}};
+    const ki_informer *third = NULL;
+    assert_non_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, NULL));
+    for (size_t i = 0; i < 3; i++) {
+        const ki_informer *informer = ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &others[i]);
+        assert_non_null(informer);
+        third = i == 1 ? informer : third;
+    }
+    (void)snprintf(of_third, sizeof(of_third), "; %s: ", third->life.name);
+    assert_non_null(strstr(of_third, "pods#"));
+    local_source_set_silent(r.rig.source, 1);
+    assert_int_equal(ki_factory_start(r.factory, &err), 0);
+    assert_int_equal(ki_factory_wait_for_sync(r.factory, 0, &err), KI_ERR_TIMEOUT);
+    assert_ptr_equal(strstr(err.message, "4 not ready: pods: "), err.message);
+    assert_non_null(strstr(err.message, "; pods/web: "));
+    assert_non_null(strstr(err.message, of_third));
+    assert_non_null(strstr(err.message, "; mine: "));
+    factory_rig_fini(&r);
+}
+
 static void waiting_for_a_stopped_factory_fails(void **state)
 {
     (void)state;
@@ -433,6 +462,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_factory_can_be_stopped_and_started_again),
         WITH_MEMORY_CHECK(one_informer_can_be_stopped_alone_and_started_again_with_the_rest),
         WITH_MEMORY_CHECK(a_failed_wait_names_the_informers_that_are_not_ready_and_why),
+        cmocka_unit_test(a_failed_wait_names_each_informer_as_in_metrics),
         WITH_MEMORY_CHECK(waiting_for_a_stopped_factory_fails),
         WITH_MEMORY_CHECK(an_informer_with_handlers_is_not_removed),
         WITH_MEMORY_CHECK(only_its_own_informers_are_removed),

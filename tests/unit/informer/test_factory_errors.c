@@ -110,7 +110,10 @@ static void a_failed_setup_is_reported_by_the_next_start_and_the_others_run(void
     assert_null(ki_factory_for_resource(r.factory, (ki_str){0}, NULL));
     assert_int_not_equal(ki_factory_start(r.factory, NULL), 0);
     assert_null(ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.page_size = -7}));
-    assert_start_reports(&r, KI_ERR_INVALID, "-7");
+    assert_start_reports(&r, KI_ERR_INVALID, "pods: invalid page size -7");
+    assert_null(
+        ki_factory_informer(r.factory, &KI_CORE_V1_PODS, &(ki_informer_options){.label_selector = "a in ("}));
+    assert_start_reports(&r, KI_ERR_INVALID, "pods: label_selector: expected");
     assert_null(ki_informer_add_handler(ki_factory_informer(r.factory, &KI_CORE_V1_NODES, NULL), NULL, NULL));
     assert_start_reports(&r, KI_ERR_INVALID, "handler");
     factory_rig_fini(&r);

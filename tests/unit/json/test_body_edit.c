@@ -16,6 +16,23 @@ static ki_body *body_of(const char *text)
     return body;
 }
 
+/* So it can be passed to calls that take a string. */
+static void every_text_is_followed_by_a_nul(void **state)
+{
+    (void)state;
+    char spaces[300];
+    memset(spaces, ' ', sizeof(spaces));
+    for (int bytes = 0; bytes < (int)sizeof(spaces); bytes++) { /* any size of the buffer */
+        ki_body *body = ki_body_format("{a:%.*s}", bytes, spaces);
+        assert_int_equal(strlen(ki_body_json(body).raw.ptr), ki_body_json(body).raw.len);
+        assert_int_equal(ki_body_set(body, "/b", "%d", bytes), 0);
+        assert_int_equal(strlen(ki_body_json(body).raw.ptr), ki_body_json(body).raw.len);
+        assert_int_equal(ki_body_remove(body, "/a"), 1);
+        assert_int_equal(strlen(ki_body_json(body).raw.ptr), ki_body_json(body).raw.len);
+        ki_body_free(body);
+    }
+}
+
 /* ---- setting ------------------------------------------------------------------------------------------- */
 
 typedef struct set_row {
@@ -308,6 +325,7 @@ static void values_may_come_as_a_va_list(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        WITH_MEMORY_CHECK(every_text_is_followed_by_a_nul),
         WITH_MEMORY_CHECK(a_value_is_set_at_a_pointer),
         WITH_MEMORY_CHECK(values_are_formats),
         WITH_MEMORY_CHECK(the_first_failure_is_kept),

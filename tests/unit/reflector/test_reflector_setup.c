@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "reflector/reflector_setup.h"
 
+#include <kinformer/resources.h>
 #include <string.h>
 
 #include "support/failing_allocator.h"
@@ -23,7 +24,7 @@ static void tweak(ki_list_options *options, void *user)
 static void init(ki_reflector_setup *setup, const ki_informer_options *options)
 {
     ki_error err = {0};
-    assert_int_equal(ki_reflector_setup_init(setup, options, &err), 0);
+    assert_int_equal(ki_reflector_setup_init(setup, &KI_CORE_V1_PODS, options, &err), 0);
 }
 
 /* ---- copies ------------------------------------------------------------------------------------------- */
@@ -131,10 +132,26 @@ static void expect_refused(const ki_informer_options *options, const char *what)
     ki_reflector_setup setup;
     memset(&setup, 0x5a, sizeof(setup));
     ki_reflector_setup before = setup;
-    assert_int_equal(ki_reflector_setup_init(&setup, options, &err), KI_ERR_INVALID);
+    assert_int_equal(ki_reflector_setup_init(&setup, &KI_CORE_V1_PODS, options, &err), KI_ERR_INVALID);
     assert_int_equal(err.code, KI_ERR_INVALID);
+    assert_ptr_equal(strstr(err.message, "pods: "), err.message);
     assert_non_null(strstr(err.message, what));
     assert_memory_equal(&setup, &before, sizeof(setup));
+}
+
+/* The options of a factory are for any resource; the resource of an informer may be invalid. */
+static void without_a_resource_an_error_names_the_informer(void **state)
+{
+    (void)state;
+    static const ki_resource nothing = {0};
+    const ki_resource *resources[] = {NULL, &nothing};
+    ki_reflector_setup setup;
+    for (size_t i = 0; i < 2; i++) {
+        ki_error err = {0};
+        ki_informer_options options = {.page_size = -2};
+        assert_int_equal(ki_reflector_setup_init(&setup, resources[i], &options, &err), KI_ERR_INVALID);
+        assert_string_equal(err.message, "informer: invalid page size -2");
+    }
 }
 
 static void invalid_options_are_refused_with_a_reason(void **state)
@@ -175,11 +192,12 @@ static void when_out_of_memory_nothing_is_created(void **state)
     ki_error err = {0};
     ki_reflector_setup setup = {0};
     failing_allocator_fail_at(1);
-    assert_int_equal(ki_reflector_setup_init(&setup, NULL, &err), KI_ERR_NO_MEMORY);
+    assert_int_equal(ki_reflector_setup_init(&setup, NULL, NULL, &err), KI_ERR_NO_MEMORY);
     assert_int_equal(err.code, KI_ERR_NO_MEMORY);
     failing_allocator_fail_at(2); /* the first allocation is for the label selector */
-    assert_int_equal(ki_reflector_setup_init(&setup, &(ki_informer_options){.field_selector = "a=b"}, &err),
-                     KI_ERR_NO_MEMORY);
+    assert_int_equal(
+        ki_reflector_setup_init(&setup, NULL, &(ki_informer_options){.field_selector = "a=b"}, &err),
+        KI_ERR_NO_MEMORY);
     assert_null(setup.memory);
 }
 
@@ -283,6 +301,7 @@ int main(void)
         WITH_MEMORY_CHECK(the_source_is_copied),
         WITH_MEMORY_CHECK(the_copy_of_a_copy_is_equal),
         WITH_MEMORY_CHECK(invalid_options_are_refused_with_a_reason),
+        WITH_MEMORY_CHECK(without_a_resource_an_error_names_the_informer),
         WITH_MEMORY_CHECK(the_limits_of_the_allowed_range_are_accepted),
         WITH_MEMORY_CHECK(when_out_of_memory_nothing_is_created),
         WITH_MEMORY_CHECK(a_null_string_equals_an_empty_one),
