@@ -2,9 +2,9 @@
 /* informer - one collection: its reflector, queue, store and handlers, and the jobs that move changes between
  * them.
  *
- *   From:     the user's calls (any thread), in informer/; by callback, reflector/reflector_give.c and
- *             reflector/reflector_status.c (what the reflector reports), reflector/life.c (the jobs);
- *             controller/controller_watch.c (the name)
+ *   From:     the user's calls (any thread), in informer/; controller/controller_watch.c (the name); by
+ *             callback, reflector/reflector_give.c and reflector/reflector_status.c (what the reflector
+ *             reports), reflector/life.c (the jobs)
  *   To:       reflector/reflector.c (io), informer/apply.c (dispatch), informer/registration.c (handler)
  *   Locks:    mu of its life. paths_mu is taken before it. Taken under it, in addition to those of the life:
  *             a listener's, the DeltaFIFO's.
