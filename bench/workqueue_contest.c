@@ -9,7 +9,6 @@
 
 #include <kinformer/metrics.h>
 #include <kinformer/workqueue.h>
-#include <malloc.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,25 +104,35 @@ static double processor_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+/* One round, twice: the first one only warms up the memory, as it would be in a program that has run for long.
+ * Otherwise, page faults would be a large part of the time, and much of its noise. */
+static bool measure_mode(enum contestant contestant, const struct workqueue_keys *keys, int workers,
+                         const ki_workqueue_options *options, int mode, double *out_wall,
+                         double *out_processor)
+{
+    bool is_done = true;
+    for (int i = 0; i < 2 && is_done; i++) {
+        struct contest c = {contestant, ki_workqueue_new(options, NULL), plain_queue_new()};
+        double start = bench_now_seconds(), processor_start = processor_seconds();
+        is_done = c.ours != NULL && run(&c, keys, workers, mode);
+        *out_processor = (processor_seconds() - processor_start) * 1e9 / (double)keys->count;
+        *out_wall = (bench_now_seconds() - start) * 1e9 / (double)keys->count;
+        ki_workqueue_free(c.ours);
+        plain_queue_free(c.plain);
+    }
+    return is_done;
+}
+
 static bool measure(enum contestant contestant, const struct workqueue_keys *keys, int workers,
                     ki_metrics *metrics, struct cost costs[MODES], int round)
 {
-    for (int mode = 0; mode < MODES; mode++) {
-        ki_workqueue_options options = {.name = "bench", .metrics = metrics};
-        (void)malloc_trim(0); /* each begins without free memory, as the Go program does */
-        struct contest c = {contestant, ki_workqueue_new(&options, NULL), plain_queue_new()};
-        double start = bench_now_seconds(), processor_start = processor_seconds();
-        bool is_done = c.ours != NULL && run(&c, keys, workers, mode);
-        double processor = processor_seconds() - processor_start, wall = bench_now_seconds() - start;
-        ki_workqueue_free(c.ours);
-        plain_queue_free(c.plain);
-        if (!is_done) {
-            return false;
-        }
-        costs[mode].wall[round] = wall * 1e9 / (double)keys->count;
-        costs[mode].processor[round] = processor * 1e9 / (double)keys->count;
+    const ki_workqueue_options options = {.name = "bench", .metrics = metrics};
+    bool is_done = true;
+    for (int mode = 0; mode < MODES && is_done; mode++) {
+        is_done = measure_mode(contestant, keys, workers, &options, mode, &costs[mode].wall[round],
+                               &costs[mode].processor[round]);
     }
-    return true;
+    return is_done;
 }
 
 /* The Go program measures the same, and prints the figures. */
