@@ -104,8 +104,8 @@ static double processor_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* One round, twice: the first one only warms up the memory, as it would be in a program that has run for long.
- * Otherwise, page faults would be a large part of the time, and much of its noise. */
+/* One round, twice: the first one only warms up the memory, as it would be in a program that has run for
+ * long. Otherwise, page faults would be a large part of the time, and much of its noise. */
 static bool measure_mode(enum contestant contestant, const struct workqueue_keys *keys, int workers,
                          const ki_workqueue_options *options, int mode, double *out_wall,
                          double *out_processor)
