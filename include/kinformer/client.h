@@ -96,7 +96,7 @@ typedef struct ki_client_options {
     const char *context;
     const char *cluster;
     const char *kube_user; /* kubectl's --user: an entry of the kubeconfig */
-    const char *server;    /* "https://10.0.0.1:6443"; sufficient without a kubeconfig. "" is refused */
+    const char *server;    /* "https://10.0.0.1:6443"; sufficient without a kubeconfig; "" is refused */
     const char *token;
     const char *certificate_authority; /* a file */
     const char *tls_server_name;       /* a host name or an address */

@@ -56,8 +56,8 @@ typedef struct ki_controller ki_controller;
 typedef struct ki_request ki_request;
 
 /** The key, and its two parts. They live as long as the request. A NUL follows each, so that `.ptr` is a C
- * string, also if it is empty: {.ns = ki_request_namespace(request).ptr} in a ki_rest_request. A key that is
- * not "namespace/name" is all name. */
+ * string, also if it is empty: {.ns = ki_request_namespace(request).ptr} in a ki_rest_request. A key without
+ * a slash, or with several, is all name. */
 KI_API ki_str ki_request_key(const ki_request *request);
 KI_API ki_str ki_request_namespace(const ki_request *request);
 KI_API ki_str ki_request_name(const ki_request *request);
@@ -212,8 +212,8 @@ KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str 
 
 /**
  * Starts the workers; they begin when every watched informer has synced. Does not start informers. Does
- * nothing when already started. After a stop it continues with the keys that have been added meanwhile; a
- * stop that is remembered is forgotten.
+ * nothing when already started. After a stop it continues with the keys that have been added meanwhile, and
+ * that stop ends no run any more.
  *
  * Returns: 0; the first error of the set-up, at every start: such a controller never runs; KI_ERR_INVALID
  *          without a controller; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.
@@ -226,9 +226,10 @@ KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error 
  * worker threads, in any callback; it then returns 0. Must not be called in a signal handler;
  * docs/controllers.md shows how to stop on a signal.
  *
- * If there is nothing to stop, because the controller was not started or an earlier stop has ended it, the
- * stop is remembered: the next ki_controller_run() returns at once. So no stop is lost to a run that is only
- * about to begin.
+ * A stop is remembered until ki_controller_start() is called, or a ki_controller_run() has returned because
+ * of it. So it is not lost if it comes just before a run: that run returns at once. For the same reason, a
+ * stop after a run has returned, as in a clean-up, ends the next run, unless ki_controller_start() is called
+ * before it.
  *
  * Returns: 0, also for NULL; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err`
  *          has their number and their keys, as many as fit; call it again to wait on. KI_ERR_FORKED.
@@ -237,7 +238,7 @@ KI_API int ki_controller_stop(ki_controller *controller, ki_error *err);
 
 /**
  * Starts the controller, and returns when it is stopped or its client freed. If a stop is remembered, it
- * returns 0 without starting anything, and the stop is forgotten: the run after it is not affected. With
+ * returns 0 without starting anything, even if a start would fail, and forgets the stop. With
  * KI_MODE_EVENT_LOOP and KI_MODE_HANDLERS_ON_LOOP it runs the client's loop meanwhile. If a reconcile
  * function or a callback frees the controller meanwhile, that is done by the time this returns.
  *

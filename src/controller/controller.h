@@ -67,11 +67,9 @@ struct ki_controller {
     ki_cond idle;         /* signals threads that wait for a stop */
     ki_error setup_error; /* guarded by mu, as all below */
     bool is_wanted;
-    bool is_ending;       /* a stop has ended it, and no call that waits has seen yet that nothing runs */
-    bool is_stop_pending; /* it was stopped when there was nothing to stop: the next run returns at once */
+    bool is_stop_pending; /* no start has come since the last stop, and no run has returned because of it */
     bool is_freed;
     uint64_t stops; /* how many stops there were; the next one ends every ki_controller_run() */
-    size_t runs;    /* how many calls of ki_controller_run() there are */
     size_t callers; /* how many calls are waiting; the controller is freed only after they have returned */
     ki_list sources;
     size_t unsynced;

@@ -47,7 +47,7 @@ static int start_locked(ki_controller *c, ki_error *err) KI_REQUIRES(c->mu)
     if (!ki_client_begin(c->client, &c->alive))
         return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
     c->is_wanted = true;
-    c->is_ending = c->is_stop_pending = false;
+    c->is_stop_pending = false;
     rc = start_workers_locked(c, err);
     if (rc < 0)
         c->is_wanted = false;
@@ -86,8 +86,7 @@ int ki_controller_enqueue(ki_controller *controller, ki_str key, uint64_t after_
 void ki_controller_request_stop_locked(ki_controller *c)
 {
     KI_ASSERT_HELD(c->mu);
-    assert(!c->is_wanted || (!c->is_ending && !c->is_stop_pending));
-    c->is_ending |= c->is_wanted;
+    assert(!c->is_wanted || !c->is_stop_pending);
     c->is_wanted = false;
     c->stops++;
     ki_cond_broadcast(&c->work);
@@ -102,15 +101,15 @@ static bool is_stopped(void *user)
 }
 
 /* Every call that waits is counted in `callers` until it calls leave(), which returns whether the controller
- * was freed meanwhile; the last call to leave completes that. `runs` is how many runs leave: 1 or 0. */
-static bool leave(ki_controller *c, size_t runs)
+ * was freed meanwhile; the last call to leave completes that.
+ * `has_run`: a stop has ended the caller's run. */
+static bool leave(ki_controller *c, bool has_run)
 {
     ki_mutex_lock(&c->mu);
-    assert(c->callers > 0 && c->runs >= runs);
+    assert(c->callers > 0);
     c->callers--;
-    c->runs -= runs;
-    if (c->active_count == 0 && c->live_count == 0)
-        c->is_ending = false;
+    if (has_run)
+        c->is_stop_pending = false;
     bool is_freed = c->is_freed;
     if (is_freed)
         ki_job_wake(&c->job);
@@ -169,11 +168,11 @@ int ki_controller_stop(ki_controller *controller, ki_error *err)
         return c == NULL ? 0 : ki_client_check_process(c->client, err);
     ki_mutex_lock(&c->mu);
     c->callers++;
-    c->is_stop_pending |= !c->is_wanted && !c->is_ending && c->runs == 0;
     ki_controller_request_stop_locked(c);
+    c->is_stop_pending = true;
     ki_mutex_unlock(&c->mu);
     int rc = wait_for_stop(c) ? 0 : fail_running(c, err);
-    (void)leave(c, 0);
+    (void)leave(c, false);
     return rc;
 }
 
@@ -190,15 +189,14 @@ static bool has_ended(void *user)
     return r->controller->stops != r->stops;
 }
 
-/* Returns false if a stop has been waiting for this run, which is then over. */
+/* Returns false if a stop came before this run, which is then over. */
 static bool enter_run(ki_controller *c, runner *out)
 {
     ki_mutex_lock(&c->mu);
     bool is_over = c->is_stop_pending;
-    assert(!is_over || (c->runs == 0 && !c->is_wanted && !c->is_ending));
+    assert(!is_over || !c->is_wanted);
     c->is_stop_pending = false;
     c->callers += !is_over;
-    c->runs += !is_over;
     *out = (runner){c, c->stops};
     ki_mutex_unlock(&c->mu);
     return !is_over;
@@ -246,7 +244,7 @@ int ki_controller_run(ki_controller *controller, ki_error *err)
     uint64_t serial = c->alive.serial;
     ki_client_ref(client);
     rc = run_until_stopped(&r, err);
-    if (leave(c, 1))
+    if (leave(c, rc == 0 || rc == KI_ERR_TIMEOUT))
         ki_client_wait_gone(client, serial);
     ki_client_unref(client);
     return rc;

@@ -327,6 +327,7 @@ static void assert_agreement(race *r)
         for (int k = 0; k < HANG_MS && heard_differences(&r->survivors[i], store) > 0; k++)
             aside_pause(1);
         assert_int_equal(heard_differences(&r->survivors[i], store), 0);
+        assert_true(heard_wait(&r->survivors[i], &r->survivors[i].synced, 1));
         assert_int_equal(r->survivors[i].synced, 1);
     }
 }

@@ -63,8 +63,7 @@ typedef struct life {
     size_t pending_count;
     size_t workers;
     bool is_stopped;
-    bool is_ending;       /* the stop has not waited until all reconciles had ended */
-    bool is_stop_pending; /* it was stopped when there was nothing to stop */
+    bool is_stop_pending; /* the next run returns at once */
     bool is_calm;
     bool has_storms; /* memory may run out */
     uint64_t reconciles;
@@ -259,7 +258,7 @@ static void run(life *l, uint64_t ms)
 static void start(life *l)
 {
     ki_error err = {0};
-    l->is_stopped = l->is_ending = l->is_stop_pending = false;
+    l->is_stopped = l->is_stop_pending = false;
     int rc = ki_controller_start(l->controller, &err);
     CHECK(l, rc == 0, "start: %.150s", err.message);
 }
@@ -271,7 +270,7 @@ static void start_by_run(life *l)
     ki_controller_status status;
     bool is_ended = l->is_stop_pending;
     if (!is_ended)
-        l->is_stopped = l->is_ending = false;
+        l->is_stopped = false;
     l->is_stop_pending = false;
     int rc = ki_controller_run(l->controller, &err);
     CHECK(l, rc == 0, "run: %.150s", err.message);
@@ -283,9 +282,7 @@ static void stop(life *l)
 {
     ki_error err = {0};
     int rc = ki_controller_stop(l->controller, &err);
-    l->is_stop_pending |= l->is_stopped && !l->is_ending;
-    l->is_ending = l->pending_count > 0 && !l->is_stop_pending;
-    l->is_stopped = true;
+    l->is_stopped = l->is_stop_pending = true;
     CHECK(l, rc == (l->pending_count == 0 ? 0 : KI_ERR_TIMEOUT), "stop: %d with %zu running", rc,
           l->pending_count);
 }

@@ -72,6 +72,7 @@ static void threads_fill_the_store_and_call_the_handler(void **state)
     (void)local_source_put(r.rig.source, "c", "n9", 5);
     (void)local_source_delete(r.rig.source, "a", "n1");
     assert_converges(&r);
+    assert_true(heard_wait(&r.what, &r.what.deletes, 1)); /* counted when the callback returns */
     assert_int_equal(r.what.updates, 1);
     assert_int_equal(r.what.deletes, 1);
     run_fini(&r);
