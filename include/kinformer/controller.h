@@ -17,7 +17,7 @@
  *   ki_controller_watch_owned(c, deployments, &foos_resource, NULL); // the Foo that controls the Deployment
  *   rc = ki_controller_run(c, &err);                // until ki_controller_stop(), even if that came first
  *
- * What is guaranteed to a reconcile function:
+ * Guarantees for a reconcile function:
  *   - one key is worked on by one worker at a time;
  *   - a change that arrives while it runs leads to another call;
  *   - every watched informer has synced before the first call;
@@ -212,8 +212,8 @@ KI_API KI_NODISCARD int ki_controller_enqueue(ki_controller *controller, ki_str 
 
 /**
  * Starts the workers; they begin when every watched informer has synced. Does not start informers. Does
- * nothing when already started. After a stop it continues with the keys that have been added meanwhile, and
- * that stop ends no run any more.
+ * nothing when already started. After a stop it continues with the keys that have been added meanwhile;
+ * that stop no longer ends a run.
  *
  * Returns: 0; the first error of the set-up, at every start: such a controller never runs; KI_ERR_INVALID
  *          without a controller; KI_ERR_SYSTEM, KI_ERR_NO_MEMORY, KI_ERR_STOPPED, KI_ERR_FORKED.

@@ -57,8 +57,9 @@ KI_API KI_NODISCARD ki_object *ki_lister_get(ki_lister lister, ki_str name);
 KI_API const ki_object *ki_lister_peek(ki_lister lister, ki_str name);
 
 /**
- * Lists the objects whose labels match, from one state of the store, in any order. A `selector` of NULL means
- * all objects (ki_selector_matches() takes it as none), so check the result of ki_selector_parse() first.
+ * Lists the objects whose labels match, from one state of the store, in any order. NULL as `selector` lists
+ * all objects, unlike in ki_selector_matches(), where it matches no object: check the result of
+ * ki_selector_parse() first.
  * Listing one namespace, or one value of an index, does not scan the rest of the store.
  *
  * Returns:   0; KI_ERR_INVALID without a store or a list; KI_ERR_NOT_FOUND for an unknown index;

@@ -57,7 +57,7 @@ KI_API int ki_selector_is_everything(const ki_selector *selector);
 /**
  * 1 when the labels of the object meet every requirement. Allocates nothing. An object whose labels were
  * removed by a projection has none. A NULL selector, as from a text that could not be parsed, matches nothing
- * (but a lister takes it as everything); a NULL object is matched by none.
+ * here, but everything in a lister. No selector matches a NULL object.
  */
 KI_API int ki_selector_matches(const ki_selector *selector, const ki_object *object);
 

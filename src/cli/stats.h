@@ -13,7 +13,7 @@
 #include "cli/output.h"
 
 typedef struct cli_stats {
-    uint64_t objects; /* summed over all resources, like those below */
+    uint64_t objects; /* summed over all resources, like the next four */
     uint64_t lists;
     uint64_t watches;
     uint64_t events; /* received in watches */

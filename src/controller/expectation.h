@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* expectation - what the last reconcile of a key has written, and the cache may not have yet.
+/* expectation - what a reconcile of a key has written, and the cache may not have yet.
  *
  *   From:     controller/request.c adds, controller/controller_work.c asks; controller/controller.c,
  *             controller/controller_watch.c (freed informers)

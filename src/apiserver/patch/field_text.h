@@ -7,8 +7,8 @@
  *   Locks:    none
  *   Not here: comparing, adding and subtracting sets (apiserver/patch/field_set.h)
  *
- * Most objects are created and never changed. To build a tree of their fields would cost as much as the rest
- * of the request.
+ * Most objects are created and never changed. Building a tree of their fields would cost as much as the
+ * rest of the request.
  */
 #ifndef KI_APISERVER_PATCH_FIELD_TEXT_H
 #define KI_APISERVER_PATCH_FIELD_TEXT_H
