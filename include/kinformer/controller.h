@@ -87,7 +87,7 @@ typedef struct ki_result {
 KI_API ki_result ki_done(void);
 
 /** Success; the key is worked on again after this time (0: at once). An earlier change causes an extra run;
- * the delayed run still happens. */
+ * the delayed run still happens. Of several delays of a key, only the one that ends first counts. */
 KI_API ki_result ki_requeue_after(uint64_t after_ms);
 
 /** Failed; the key is tried again after a delay that grows with each failure. `err`, which may be NULL, is

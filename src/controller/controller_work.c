@@ -10,7 +10,8 @@
 #include "workqueue/limiter.h"
 #include "workqueue/queue.h"
 
-/* AT_ONCE: how many reconciles the loop runs before other jobs get their turn.
+/* AT_ONCE: how many reconciles the loop runs before other jobs get their turn, and how many keys that have to
+ * wait are put off at a time.
  * MEMORY_AGAIN_MS: how soon the controller retries when out of memory.
  * NAP_MS: the longest sleep until a delay ends, since a condition variable does not count the time during
  * which the machine was suspended. */
@@ -114,15 +115,18 @@ static void wake_another_locked(ki_controller *c) KI_REQUIRES(c->mu)
         ki_cond_signal(&c->work);
 }
 
-/* Returns NULL when there is nothing to do now. */
+/* Returns NULL when there is nothing to do now, or when many keys had to wait: the caller looks again
+ * later. */
 static ki_request *begin_next_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
     KI_ASSERT_HELD(c->mu);
     ki_work_item item;
     ki_expectation_state expected = KI_EXPECTATION_NONE;
     /* 0: workers sleep in nap_locked(), not in the queue. */
-    while (may_begin_locked(c) && ki_controller_now_ns(c) >= c->pause_until_ns &&
-           ki_workqueue_get(c->queue, 0, &item) == 0) {
+    for (int looked = 0;
+         looked < AT_ONCE && may_begin_locked(c) && ki_controller_now_ns(c) >= c->pause_until_ns &&
+         ki_workqueue_get(c->queue, 0, &item) == 0;
+         looked++) {
         if (defer_locked(c, &item, &expected))
             continue;
         ki_request *request = begin_locked(c, &item);
@@ -258,14 +262,19 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
 
 /* ---- on a thread ------------------------------------------------------------------------------------- */
 
+/* Sleeps until there may be something to do, or lets other threads have the mutex. */
 static void nap_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
     KI_ASSERT_HELD(c->mu);
     uint64_t next_ns = ki_controller_next_key_ns_locked(c), now_ns = ki_controller_now_ns(c);
-    if (next_ns == UINT64_MAX)
+    if (next_ns == UINT64_MAX) {
         ki_cond_wait(&c->work, &c->mu);
-    else if (next_ns > now_ns)
+    } else if (next_ns > now_ns) {
         (void)ki_cond_wait_ms(&c->work, &c->mu, ki_ns_min((next_ns - now_ns) / KI_NS_PER_MS + 1, NAP_MS));
+    } else {
+        ki_mutex_unlock(&c->mu);
+        ki_mutex_lock(&c->mu);
+    }
 }
 
 void ki_controller_run_worker(void *user)

@@ -29,23 +29,30 @@ typedef struct ki_work_spares {
     unsigned counts[KI_WORK_SPARE_SIZES];
 } ki_work_spares;
 
-/* An entry exists while at least one of these holds: it is dirty, it is being processed, it is delayed. It is
- * linked in the order exactly when it is dirty and not being processed. While it is being processed, the same
- * node links it in the list of processed entries, if their times are measured. */
+/* An entry exists while at least one of these holds: it is dirty, it is being processed, it is delayed, it is
+ * put off. It is linked in the order exactly when it is dirty and not being processed. While it is being
+ * processed, the same node links it in the list of processed entries, if their times are measured.
+ *
+ * Work is put off if it was handed out and has to wait. If the entry becomes dirty before that has ended, it
+ * is no longer put off: the work is part of what is then handed out. So an entry that is put off is neither
+ * dirty nor being processed. A delay is independent of all this. */
 typedef struct ki_work_entry {
     ki_list_node node;
-    ki_heap_node delay;  /* linked while the entry is delayed */
-    uint64_t due_ns;     /* when the delay ends */
-    uint64_t dirty_ns;   /* when it became dirty; like started_ns, only with metrics */
-    uint64_t started_ns; /* when its processing began */
+    ki_heap_node delay; /* linked while the entry is delayed or put off */
+    uint64_t due_ns;    /* when the delay ends; 0: it is not delayed */
+    union {
+        uint64_t dirty_ns;  /* while it is dirty, only with metrics: since when */
+        uint64_t resume_ns; /* while it is put off: until when */
+    };
+    uint64_t started_ns; /* when its processing began; only with metrics */
     uint32_t hash;       /* of the key */
     uint16_t key_len;
-    uint8_t priority;       /* while it is dirty: the priority of the work */
+    uint8_t priority;       /* while it is dirty or put off: the priority of the work */
     uint8_t delay_priority; /* while it is delayed: the priority of the delay */
     bool is_dirty;
     bool is_again; /* while it is dirty: only because work that was put off is due again */
     bool is_processing;
-    bool is_put_off; /* while it is delayed: work that was handed out is waiting */
+    bool is_put_off;
     char key[];
 } ki_work_entry;
 
@@ -59,7 +66,8 @@ static inline bool ki_work_entry_has_key(const ki_work_entry *entry, ki_str key)
     return entry->key_len == key.len && memcmp(entry->key, key.ptr, key.len) == 0;
 }
 
-static inline bool ki_work_entry_is_delayed(const ki_work_entry *entry)
+/* Whether it is delayed or put off. */
+static inline bool ki_work_entry_is_timed(const ki_work_entry *entry)
 {
     return ki_heap_node_is_linked(&entry->delay);
 }
@@ -143,7 +151,7 @@ static inline void ki_work_entry_free(ki_work_spares *spares, ki_work_entry *ent
 {
     if (entry == NULL)
         return;
-    assert(!entry->is_dirty && !entry->is_processing && !ki_work_entry_is_delayed(entry));
+    assert(!entry->is_dirty && !entry->is_processing && !ki_work_entry_is_timed(entry));
     size_t size = ki_work_spares_list(entry->key_len);
     if (size == KI_WORK_SPARE_SIZES || spares->counts[size] >= KI_WORK_SPARES_MAX) {
         ki_free(entry);

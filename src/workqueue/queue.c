@@ -77,7 +77,7 @@ ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint3
 void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry)
 {
     KI_ASSERT_HELD(queue->mu);
-    if (entry->is_dirty || entry->is_processing || ki_work_entry_is_delayed(entry))
+    if (entry->is_dirty || entry->is_processing || ki_work_entry_is_timed(entry))
         return;
     assert(!ki_list_node_is_linked(&entry->node));
     ki_work_keys_remove(&queue->keys, entry);
@@ -130,6 +130,8 @@ static void mark_dirty_locked(ki_workqueue *queue, ki_work_entry *entry, ki_prio
             raise_locked(queue, entry);
         return;
     }
+    if (entry->is_put_off)
+        priority = ki_workqueue_end_put_off_locked(queue, entry, priority);
     entry->is_dirty = true;
     entry->priority = (uint8_t)priority;
     entry->dirty_ns = now_for_metrics(queue);

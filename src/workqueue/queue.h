@@ -88,7 +88,7 @@ void ki_workqueue_unlock(ki_workqueue *queue) KI_RELEASE(queue->mu);
 KI_NODISCARD ki_work_entry *ki_workqueue_intern_locked(ki_workqueue *queue, ki_str key, uint32_t hash)
     KI_REQUIRES(queue->mu);
 
-/* Drops the entry if it is neither dirty, nor being processed, nor delayed. */
+/* Drops the entry if it is neither dirty, nor being processed, nor delayed, nor put off. */
 void ki_workqueue_release_locked(ki_workqueue *queue, ki_work_entry *entry) KI_REQUIRES(queue->mu);
 
 /* The entry of a key that a worker is processing; NULL if no worker is. */
@@ -117,16 +117,16 @@ static inline bool ki_workqueue_is_drained_locked(const ki_workqueue *queue) KI_
 
 void ki_workqueue_delays_init(ki_workqueue *queue);
 
-/* Marks the keys whose delays have ended as dirty. Reads the clock only when there are delays. */
+/* Marks the keys whose time has come as dirty. Reads the clock only when there are such times. */
 void ki_workqueue_ripen_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
-/* When the next delay ends; UINT64_MAX: there is none. */
+/* When the next delay or put-off ends; UINT64_MAX: there is none. */
 uint64_t ki_workqueue_next_due_locked(const ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
 /* The time from which ki_workqueue_get() has a key; 0: now; UINT64_MAX: not before a key is added. */
 uint64_t ki_workqueue_next_ns(ki_workqueue *queue) KI_EXCLUDES(queue->mu);
 
-/* Drops all delays, and counts those whose keys are not dirty. */
+/* Drops all delays and all work that is put off, and counts the keys that are not dirty. */
 void ki_workqueue_drop_delays_locked(ki_workqueue *queue) KI_REQUIRES(queue->mu);
 
 /* Like ki_workqueue_add_after(), in nanoseconds. */
@@ -134,8 +134,14 @@ KI_NODISCARD int ki_workqueue_add_after_ns(ki_workqueue *queue, ki_str key, ki_p
                                            uint64_t delay_ns);
 
 /* Called instead of ki_workqueue_done(), when the work on a key that was handed out has to wait for
- * `delay_ns`, which must not be 0. However often that happens, the metrics count the work once. Returns 0; or
- * KI_ERR_NO_MEMORY, KI_ERR_STOPPED or KI_ERR_NOT_FOUND with nothing changed. */
+ * `delay_ns`, which must not be 0. If the key is added earlier, it is handed out then, and not once more for
+ * the work that was put off. A delay of the key is not affected. However often that happens, the metrics
+ * count the work once. Returns 0; or KI_ERR_NO_MEMORY, KI_ERR_STOPPED or KI_ERR_NOT_FOUND with nothing
+ * changed. */
 KI_NODISCARD int ki_workqueue_put_off_ns(ki_workqueue *queue, const ki_work_item *item, uint64_t delay_ns);
+
+/* An entry that is put off becomes dirty with this priority. Returns the higher one of both priorities. */
+ki_priority ki_workqueue_end_put_off_locked(ki_workqueue *queue, ki_work_entry *entry, ki_priority priority)
+    KI_REQUIRES(queue->mu);
 
 #endif

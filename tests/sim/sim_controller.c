@@ -6,12 +6,13 @@
  * No key is on two workers at once; no reconcile begins while the controller is stopped; none sees a cache
  * that is older than its own write, unless the wait has timed out; none begins before the time that the
  * server asked for. When the faults have ended, the last reconcile of every key has seen the final state:
- * none was lost.
+ * none was lost; and every key that asked for another run has had one at that time or later.
  *
  *   sim_controller [SEED] */
 #include <inttypes.h>
 #include <kinformer/alloc.h>
 #include <kinformer/controller.h>
+#include <kinformer/key.h>
 #include <kinformer/resources.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,6 +30,7 @@ enum {
     PENDING_MAX = 8,
     STEPS = 120,
     EXPECT_MS = 2000,
+    BACKOFF_MS_MAX = 2000,
     CALM_MS = 120000,
     TURNS_MAX = 100000,
     SEEDS_DEFAULT = 1000
@@ -41,7 +43,7 @@ typedef struct key_state {
     uint32_t written_epoch; /* of the world */
     uint64_t expected_until_ns;
     uint64_t not_before_ns;
-    bool is_owed; /* the reconcile asked to run again */
+    uint64_t owed_ns; /* a reconcile has requested another run, then or later; 0: none has */
 } key_state;
 
 typedef struct pending {
@@ -172,22 +174,42 @@ static void write_something(life *l, ki_request *request, uint32_t key)
     k->expected_until_ns = ki_clock_now_ns(&l->clock) + ki_ns_of_ms(EXPECT_MS);
 }
 
+/* Of several delays of a key, only the earliest counts. One that has ended during a reconcile has ended. */
+static void owe(life *l, uint32_t key, uint64_t owed_ns)
+{
+    key_state *k = &l->keys[key];
+    bool is_delayed = k->owed_ns > ki_clock_now_ns(&l->clock);
+    k->owed_ns = is_delayed ? ki_ns_min(k->owed_ns, owed_ns) : owed_ns;
+}
+
+/* The limiter. */
+static int back_off(ki_str text, uint64_t *out_delay_ns, void *user)
+{
+    life *l = user;
+    ki_str ns, name;
+    ki_key_split(text, &ns, &name);
+    uint32_t key = sim_world_key(l->world, ns, name);
+    *out_delay_ns = ki_ns_of_ms(1 + below(l, BACKOFF_MS_MAX));
+    owe(l, key, ki_ns_max(ki_clock_now_ns(&l->clock) + *out_delay_ns, l->keys[key].not_before_ns));
+    return 0;
+}
+
 static ki_result choose(life *l, uint32_t key)
 {
     ki_error err = {.code = KI_ERR_HTTP, .message = "no"};
-    uint32_t choice = l->is_calm ? 0 : below(l, 8);
-    l->keys[key].is_owed = choice == 2 || choice > 3;
-    switch (choice) {
+    uint32_t after_ms = 1 + below(l, 3000);
+    switch (l->is_calm ? 0 : below(l, 8)) {
     case 0:
     case 1:
         return ki_done();
     case 2:
-        return ki_requeue_after(below(l, 3000));
+        owe(l, key, ki_clock_now_ns(&l->clock) + ki_ns_of_ms(after_ms));
+        return ki_requeue_after(after_ms);
     case 3:
         return ki_give_up(&err);
     case 4:
-        err.retry_after_ms = 1 + below(l, 3000);
-        l->keys[key].not_before_ns = ki_clock_now_ns(&l->clock) + ki_ns_of_ms(err.retry_after_ms);
+        err.retry_after_ms = after_ms;
+        l->keys[key].not_before_ns = ki_clock_now_ns(&l->clock) + ki_ns_of_ms(after_ms);
         return ki_retry(&err);
     default:
         return ki_retry(&err);
@@ -208,7 +230,8 @@ static ki_result reconcile(ki_request *request, void *user)
           "key %" PRIu32 " began earlier than the server allows", key);
     k->seen = stored_version(l, request);
     k->not_before_ns = 0;
-    k->is_owed = false;
+    if (now_ns >= k->owed_ns)
+        k->owed_ns = 0;
     check_own_write(l, key);
     if (!l->is_calm && below(l, 2) == 0)
         write_something(l, request, key);
@@ -348,13 +371,14 @@ static void make(life *l)
                                         l->seed + 1, &err);
     l->informer = ki_informer_new(l->client, &KI_CORE_V1_PODS,
                                   &(ki_informer_options){.list_watch = &source, .backoff_ms = 50}, &err);
+    ki_limiter_functions limiter = {.when = back_off, .user = l};
     l->workers = 1 + below(l, PENDING_MAX);
     l->controller =
         ki_controller_new(l->client,
                           &(ki_controller_options){.name = "sim",
                                                    .reconcile = reconcile,
                                                    .workers = l->workers,
-                                                   .limiter = ki_limiter_new_exponential(5, 2000, &err),
+                                                   .limiter = ki_limiter_new_custom(&limiter, &err),
                                                    .expect_timeout_ms = EXPECT_MS,
                                                    .user = l},
                           &err);
@@ -383,6 +407,8 @@ static void judge(life *l)
         CHECK(l, l->keys[key].seen == version,
               "key %" PRIu32 ": the last reconcile saw %" PRIu64 ", the world has %" PRIu64, key,
               l->keys[key].seen, version);
+        CHECK(l, l->has_storms || l->keys[key].owed_ns == 0,
+              "key %" PRIu32 ": no reconcile at %" PRIu64 " ns, or later", key, l->keys[key].owed_ns);
     }
 }
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "client/client.h"
 #include "support/controller/controller_rig.h"
 #include "support/failing_allocator.h"
 #include "support/store/object_make.h"
@@ -179,6 +180,75 @@ static void when_out_of_memory_a_key_still_waits_for_the_cache(void **state)
     RIG_EXPECT(&rig, "");
     controller_rig_run(&rig, 1);
     RIG_EXPECT(&rig, "k a/w ");
+    controller_rig_fini(&rig);
+}
+
+/* The key changes, and waits for the cache, while its delay runs: it is reconciled as soon as the cache has
+ * the write, and at the end of the delay. */
+static void expect_both_runs(controller_rig *rig)
+{
+    controller_rig_run(rig, 10);
+    RIG_EXPECT(rig, "");
+    controller_rig_event(rig, RIG_PODS, "BOOKMARK", "{\"metadata\":{\"resourceVersion\":\"20\"}}");
+    controller_rig_run(rig, 100);
+    RIG_EXPECT(rig, "k ");
+    controller_rig_run(rig, 800);
+    RIG_EXPECT(rig, "");
+    controller_rig_run(rig, 100);
+    RIG_EXPECT(rig, "k ");
+    controller_rig_run(rig, 10000);
+    RIG_EXPECT(rig, "");
+}
+
+static ki_result write_and_come_back(controller_rig *rig, ki_request *request)
+{
+    bool is_first = writes[0] != NULL;
+    (void)write_something(rig, request);
+    return is_first ? ki_requeue_after(1000) : ki_done();
+}
+
+static void a_wait_for_the_cache_does_not_end_a_delay_before_it(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    rig.reconcile = write_and_come_back;
+    write_then_change(&rig, "20");
+    expect_both_runs(&rig);
+    controller_rig_fini(&rig);
+}
+
+static void a_wait_for_the_cache_does_not_end_a_delay_after_it(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    begin(&rig, NULL);
+    write_then_change(&rig, "20");
+    assert_int_equal(ki_controller_enqueue(rig.controller, KI_STR("k"), 1000), 0);
+    expect_both_runs(&rig);
+    controller_rig_fini(&rig);
+}
+
+static void keys_that_wait_do_not_keep_other_jobs_from_running(void **state)
+{
+    (void)state;
+    enum { KEYS = 160, JOBS_MIN = 10 };
+    controller_rig rig;
+    char key[16];
+    begin(&rig, NULL);
+    write_informers[0] = RIG_PODS;
+    for (int i = 0; i < KEYS; i++) {
+        writes[0] = "20";
+        snprintf(key, sizeof(key), "k%d", i);
+        enqueue(&rig, key);
+    }
+    text_log_clear(&rig.calls);
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "k%d", i);
+        assert_int_equal(ki_controller_enqueue(rig.controller, ki_str_of(key), 0), 0);
+    }
+    assert_true(ki_loop_step(rig.client->handlers, 0) >= JOBS_MIN);
+    RIG_EXPECT(&rig, "");
     controller_rig_fini(&rig);
 }
 
@@ -426,6 +496,9 @@ int main(void)
         WITH_MEMORY_CHECK(a_waiting_key_keeps_its_priority),
         WITH_MEMORY_CHECK(waiting_for_the_cache_is_not_counted_as_a_retry),
         WITH_MEMORY_CHECK(waiting_for_the_cache_is_counted_as_one_piece_of_work),
+        WITH_MEMORY_CHECK(a_wait_for_the_cache_does_not_end_a_delay_before_it),
+        WITH_MEMORY_CHECK(a_wait_for_the_cache_does_not_end_a_delay_after_it),
+        WITH_MEMORY_CHECK(keys_that_wait_do_not_keep_other_jobs_from_running),
         WITH_MEMORY_CHECK(a_deletion_and_a_bookmark_also_count),
         WITH_MEMORY_CHECK(a_relist_ends_the_wait),
         WITH_MEMORY_CHECK(a_relist_that_is_older_than_the_write_does_not_end_the_wait),

@@ -158,6 +158,9 @@ static void a_delay_of_a_key_whose_work_is_put_off_counts(void **state)
             work_add_after(&rig, "a", 2000);
         ki_clock_advance_ms(&rig.clock, 1000);
         work_assert_runs(&rig, "a ");
+        assert_value(metrics, "workqueue_adds_total", 1);
+        ki_clock_advance_ms(&rig.clock, 1000);
+        work_assert_runs(&rig, "a ");
         assert_value(metrics, "workqueue_adds_total", 2);
         fini(&rig, metrics);
     }

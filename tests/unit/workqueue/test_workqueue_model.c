@@ -15,6 +15,7 @@
 #include "support/unit.h"
 #include "util/random.h"
 #include "util/units.h"
+#include "workqueue/queue.h"
 
 enum {
     KEYS = 12,
@@ -35,6 +36,7 @@ typedef struct model_key {
     uint64_t place;  /* its position among keys of the same priority */
     uint64_t due_ns; /* 0: not delayed */
     ki_priority due_priority;
+    uint64_t resume_ns; /* 0: not put off; while it is put off, `priority` is that of the work */
 } model_key;
 
 typedef struct model {
@@ -81,27 +83,40 @@ static void model_add(model *m, int key, ki_priority priority)
     bool moves = !k->is_dirty || priority < k->priority;
     if (!moves)
         return;
+    k->priority = k->resume_ns != 0 && k->priority < priority ? k->priority : priority;
+    k->resume_ns = 0;
     k->is_dirty = true;
-    k->priority = priority;
     k->place = m->next_place++;
 }
 
-/* The key whose delay ended first; no two end at the same time. */
+static uint64_t model_next_of(const model_key *k)
+{
+    bool resumes_first = k->resume_ns != 0 && (k->due_ns == 0 || k->resume_ns < k->due_ns);
+    return resumes_first ? k->resume_ns : k->due_ns;
+}
+
+/* The key of which a delay or a put-off ended first; no two end at the same time. */
 static int model_next_due(const model *m, uint64_t now_ns)
 {
     int next = NONE;
-    for (int i = 0; i < KEYS; i++)
-        if (m->keys[i].due_ns != 0 && m->keys[i].due_ns <= now_ns &&
-            (next == NONE || m->keys[i].due_ns < m->keys[next].due_ns))
+    for (int i = 0; i < KEYS; i++) {
+        uint64_t ns = model_next_of(&m->keys[i]);
+        if (ns != 0 && ns <= now_ns && (next == NONE || ns < model_next_of(&m->keys[next])))
             next = i;
+    }
     return next;
 }
 
 static void model_ripen(model *m, uint64_t now_ns)
 {
     for (int i = model_next_due(m, now_ns); i != NONE; i = model_next_due(m, now_ns)) {
-        m->keys[i].due_ns = 0;
-        model_add(m, i, m->keys[i].due_priority);
+        model_key *k = &m->keys[i];
+        if (model_next_of(k) == k->resume_ns) {
+            model_add(m, i, k->priority);
+            continue;
+        }
+        k->due_ns = 0;
+        model_add(m, i, k->due_priority);
     }
 }
 
@@ -141,8 +156,8 @@ static void model_stop(model *m)
 {
     m->is_stopping = true;
     for (int i = 0; i < KEYS; i++) {
-        m->dropped += m->keys[i].due_ns != 0 && !m->keys[i].is_dirty;
-        m->keys[i].due_ns = 0;
+        m->dropped += model_next_of(&m->keys[i]) != 0 && !m->keys[i].is_dirty;
+        m->keys[i].due_ns = m->keys[i].resume_ns = 0;
     }
 }
 
@@ -177,14 +192,23 @@ static void step_add(run *r)
     char name[8];
     int key = (int)below(r, KEYS);
     ki_priority priority = (ki_priority)below(r, 2);
-    bool is_known = r->model.keys[key].is_dirty || r->model.keys[key].is_processing;
+    const model_key *k = &r->model.keys[key];
+    bool is_known = k->is_dirty || k->is_processing || k->resume_ns != 0;
     int rc = ki_workqueue_add(r->rig.queue, name_of(key, name), priority);
     assert_false(is_known && rc == KI_ERR_NO_MEMORY);
     if (!is_refused(r, rc))
         model_add(&r->model, key, priority);
 }
 
-/* Each delay ends at a different time, as the order of delays that end together is unspecified. */
+/* The order of keys whose times come together is unspecified, so each has a different one. */
+static bool is_taken(const run *r, uint64_t ns)
+{
+    for (int i = 0; i < KEYS; i++)
+        if (r->model.keys[i].due_ns == ns || r->model.keys[i].resume_ns == ns)
+            return true;
+    return false;
+}
+
 static void step_add_after(run *r)
 {
     char name[8];
@@ -193,9 +217,8 @@ static void step_add_after(run *r)
     model_key *k = &r->model.keys[key];
     uint64_t now_ns = ki_clock_now_ns(&r->rig.clock);
     uint64_t delay_ms = !r->has_delays || below(r, 5) == 0 ? 0 : 1 + below(r, 200);
-    for (int i = 0; i < KEYS; i++)
-        if (delay_ms != 0 && r->model.keys[i].due_ns == now_ns + delay_ms * KI_NS_PER_MS)
-            return;
+    if (delay_ms != 0 && is_taken(r, now_ns + delay_ms * KI_NS_PER_MS))
+        return;
     int rc = ki_workqueue_add_after(r->rig.queue, name_of(key, name), priority, delay_ms);
     if (is_refused(r, rc))
         return;
@@ -241,6 +264,28 @@ static void step_done(run *r)
     r->held[worker] = NONE;
 }
 
+static void step_put_off(run *r)
+{
+    char name[8];
+    int worker = (int)below(r, WORKERS), key = r->held[worker];
+    uint64_t delay_ns = (1 + below(r, 50)) * KI_NS_PER_MS;
+    uint64_t resume_ns = ki_clock_now_ns(&r->rig.clock) + delay_ns;
+    if (key == NONE || !r->has_delays || is_taken(r, resume_ns))
+        return;
+    model_key *k = &r->model.keys[key];
+    ki_work_item item = {.key = name_of(key, name), .priority = (ki_priority)below(r, 2)};
+    if (is_refused(r, ki_workqueue_put_off_ns(r->rig.queue, &item, delay_ns)))
+        return;
+    model_done(&r->model, key);
+    r->held[worker] = NONE;
+    if (k->is_dirty) {
+        k->priority = item.priority < k->priority ? item.priority : k->priority;
+        return;
+    }
+    k->resume_ns = resume_ns;
+    k->priority = item.priority;
+}
+
 static void step_spurious_done(run *r)
 {
     char name[8];
@@ -279,7 +324,7 @@ static void assert_numbers(run *r)
     size_t delayed = 0;
     for (int i = 0; i < KEYS; i++) {
         dirty += r->model.keys[i].is_dirty;
-        delayed += r->model.keys[i].due_ns != 0;
+        delayed += model_next_of(&r->model.keys[i]) != 0;
     }
     ki_workqueue_read_stats(r->rig.queue, &stats);
     assert_int_equal(stats.waiting, model_count(&r->model, true, false));
@@ -293,10 +338,10 @@ static void assert_numbers(run *r)
 
 static void do_step(run *r)
 {
-    static void (*const steps[])(run * r) = {step_add,       step_add,  step_add,    step_add_after,
-                                             step_add_after, step_get,  step_get,    step_get,
-                                             step_done,      step_done, step_done,   step_time,
-                                             step_time,      step_stop, step_memory, step_spurious_done};
+    static void (*const steps[])(run * r) = {
+        step_add,  step_add,  step_add,    step_add_after, step_add_after,    step_get,
+        step_get,  step_get,  step_done,   step_done,      step_done,         step_time,
+        step_time, step_stop, step_memory, step_put_off,   step_spurious_done};
     model_ripen(&r->model, ki_clock_now_ns(&r->rig.clock));
     steps[below(r, sizeof(steps) / sizeof(steps[0]))](r);
 }
