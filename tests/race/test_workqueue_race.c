@@ -12,6 +12,8 @@
 #include "util/clock.h"
 #include "util/random.h"
 #include "util/thread.h"
+#include "util/units.h"
+#include "workqueue/queue_metrics.h"
 
 enum { KEYS = 64, PRODUCERS = 3, WORKERS = 4, STEPS = 8000 };
 
@@ -215,6 +217,50 @@ static void no_worker_sleeps_while_a_key_waits(void **state)
     assert_true(is_alive);
 }
 
+/* ---- metrics ------------------------------------------------------------------------------------------- */
+
+enum { HELD = 3, TIMES = 300 * 1000, BEGAN_S = 3600 };
+
+typedef struct measured {
+    ki_work_metrics cells;
+    atomic_int is_over;
+} measured;
+
+static void begin_and_end(void *user)
+{
+    measured *m = user;
+    for (int times = 0; times < TIMES; times++) {
+        for (int i = 0; i < HELD; i++)
+            ki_work_metrics_begin(&m->cells, BEGAN_S * KI_NS_PER_S, BEGAN_S * KI_NS_PER_S);
+        for (int i = 0; i < HELD; i++)
+            ki_work_metrics_end(&m->cells, BEGAN_S * KI_NS_PER_S, UINT64_MAX);
+    }
+    atomic_store(&m->is_over, 1);
+}
+
+/* Otherwise the result would be off by an hour, which is when the work began. */
+static void unfinished_work_is_read_with_the_number_of_its_keys(void **state)
+{
+    (void)state;
+    static measured m;
+    ki_thread beginner;
+    ki_clock clock;
+    ki_metrics *metrics = ki_metrics_new(NULL, NULL);
+    ki_clock_init_virtual(&clock, (BEGAN_S + 1) * KI_NS_PER_S, 0);
+    ki_work_metrics_init(&m.cells, metrics, "q", &clock);
+    const ki_thread_options options = {.name = "test", .run = begin_and_end, .user = &m};
+    assert_int_equal(ki_thread_start(&beginner, &options, NULL), 0);
+    int wrong = 0;
+    while (!atomic_load(&m.is_over)) {
+        uint64_t ages_ns = (uint64_t)m.cells.unfinished->read(m.cells.unfinished->user);
+        wrong += ages_ns % KI_NS_PER_S == 0 && ages_ns / KI_NS_PER_S <= HELD ? 0 : 1;
+    }
+    ki_thread_join(&beginner);
+    ki_work_metrics_fini(&m.cells);
+    ki_metrics_free(metrics);
+    assert_int_equal(wrong, 0);
+}
+
 /* Queues are created and freed while a thread reads their shared metrics. */
 static int make_and_free(size_t piece, void *user)
 {
@@ -246,6 +292,7 @@ int main(void)
         cmocka_unit_test(no_add_is_missed_and_no_key_is_on_two_workers),
         cmocka_unit_test(no_arrival_is_missed),
         cmocka_unit_test(no_worker_sleeps_while_a_key_waits),
+        cmocka_unit_test(unfinished_work_is_read_with_the_number_of_its_keys),
         cmocka_unit_test(queues_come_and_go_while_metrics_are_read),
     };
     return RUN_TESTS(tests);
