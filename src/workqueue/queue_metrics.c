@@ -6,23 +6,26 @@
 #include "metrics/names.h"
 #include "util/units.h"
 
-/* Sums are modulo 2^48. Only the sum of ages is computed from them, which is small. */
-#define SUM_BITS 48
-#define SUM_MASK (((uint64_t)1 << SUM_BITS) - 1)
-
+/* The loads acquire and the stores of set_under_way() release, each in the order written. So a reader that
+ * finds a number or a sum of a later change also finds that changes were counted, and reads again. */
 static int64_t read_unfinished(const void *user)
 {
     const ki_work_metrics *cells = user;
-    /* Relaxed, here and below: one word holds the whole state, and it orders nothing else. */
-    uint64_t under_way = atomic_load_explicit(&cells->under_way, memory_order_relaxed);
-    uint64_t now_ms = ki_clock_now_ms(cells->clock);
-    uint64_t ages_ms = ((under_way >> SUM_BITS) * now_ms - under_way) & SUM_MASK;
-    return (int64_t)(ages_ms * KI_NS_PER_MS);
+    uint64_t changes, keys, started_ms;
+    do {
+        changes = atomic_load_explicit(&cells->changes, memory_order_acquire);
+        const ki_work_under_way *now = &cells->under_way[changes % 2];
+        keys = atomic_load_explicit(&now->keys, memory_order_acquire);
+        started_ms = atomic_load_explicit(&now->started_ms, memory_order_acquire);
+    } while (atomic_load_explicit(&cells->changes, memory_order_relaxed) != changes);
+    uint64_t ages_ms = keys * ki_clock_now_ms(cells->clock) - started_ms;
+    return ages_ms < INT64_MAX / KI_NS_PER_MS ? (int64_t)(ages_ms * KI_NS_PER_MS) : INT64_MAX;
 }
 
 static int64_t read_longest(const void *user)
 {
     const ki_work_metrics *cells = user;
+    /* Relaxed, here and below: one word, which orders nothing else. */
     uint64_t oldest_ns = atomic_load_explicit(&cells->oldest_ns, memory_order_relaxed);
     return oldest_ns == UINT64_MAX ? 0 : (int64_t)(ki_clock_now_ns(cells->clock) - oldest_ns);
 }
@@ -62,12 +65,17 @@ void ki_work_metrics_fini(ki_work_metrics *cells)
     *cells = (ki_work_metrics){0};
 }
 
-static void set_under_way(ki_work_metrics *cells, uint64_t keys, uint64_t begun_ms, uint64_t oldest_ns)
+/* Only the thread with the queue's mutex writes, so its loads are relaxed. */
+static void set_under_way(ki_work_metrics *cells, uint64_t keys, uint64_t started_ms, uint64_t oldest_ns)
 {
-    uint64_t before = atomic_load_explicit(&cells->under_way, memory_order_relaxed);
-    uint64_t count = (before >> SUM_BITS) + keys;
-    uint64_t after = count << SUM_BITS | ((before + begun_ms) & SUM_MASK);
-    atomic_store_explicit(&cells->under_way, after, memory_order_relaxed);
+    uint64_t changes = atomic_load_explicit(&cells->changes, memory_order_relaxed);
+    const ki_work_under_way *before = &cells->under_way[changes % 2];
+    ki_work_under_way *after = &cells->under_way[(changes + 1) % 2];
+    keys += atomic_load_explicit(&before->keys, memory_order_relaxed);
+    started_ms += atomic_load_explicit(&before->started_ms, memory_order_relaxed);
+    atomic_store_explicit(&after->keys, keys, memory_order_release);
+    atomic_store_explicit(&after->started_ms, started_ms, memory_order_release);
+    atomic_store_explicit(&cells->changes, changes + 1, memory_order_release);
     atomic_store_explicit(&cells->oldest_ns, oldest_ns, memory_order_relaxed);
 }
 

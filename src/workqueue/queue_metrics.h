@@ -7,8 +7,13 @@
  *   Not here: which keys are being processed (workqueue/queue.h).
  *
  * The age of unfinished work grows without any call, and a worker that hangs makes none. So the gauges
- * `unfinished` and `longest` are computed when the metrics are written. Each needs only one word: the number
- * of keys together with the sum of their start times, and the earliest start time.
+ * `unfinished` and `longest` are computed when the metrics are written: from the number of keys with the sum
+ * of their start times, and from the earliest start time.
+ *
+ * The number and the sum must be read together, but the reader takes no lock. So each change writes both into
+ * a snapshot that is not the current one, and then makes it the current one by counting the change. A reader
+ * reads again if changes were counted meanwhile. It never waits for a writer: a snapshot that is current at
+ * the beginning is not written before the next change has been counted.
  */
 #ifndef KI_WORKQUEUE_QUEUE_METRICS_H
 #define KI_WORKQUEUE_QUEUE_METRICS_H
@@ -17,6 +22,12 @@
 
 #include "metrics/metrics.h"
 #include "util/clock.h"
+
+/* The keys in processing. */
+typedef struct ki_work_under_way {
+    _Atomic uint64_t keys;
+    _Atomic uint64_t started_ms; /* sum of their start times, modulo 2^64 */
+} ki_work_under_way;
 
 /* A zeroed struct counts nothing. */
 typedef struct ki_work_metrics {
@@ -29,7 +40,8 @@ typedef struct ki_work_metrics {
     ki_histogram *queued; /* how long keys were dirty before they were handed out */
     ki_histogram *worked;
     const ki_clock *clock;
-    _Atomic uint64_t under_way; /* upper 16 bits: number of keys; others: sum of their start times in ms */
+    ki_work_under_way under_way[2]; /* the current one is at `changes` % 2 */
+    _Atomic uint64_t changes;
     _Atomic uint64_t oldest_ns; /* UINT64_MAX: none */
 } ki_work_metrics;
 

@@ -12,12 +12,15 @@
 #include "util/clock.h"
 #include "util/random.h"
 #include "util/thread.h"
+#include "util/units.h"
+#include "workqueue/queue_metrics.h"
 
 enum { KEYS = 64, PRODUCERS = 3, WORKERS = 4, STEPS = 8000 };
 
 typedef struct shared {
     ki_workqueue *queue;
-    ki_metrics *metrics;     /* NULL: only plain adds, which then are arrivals for a while */
+    ki_metrics *metrics;     /* NULL: plain adds are arrivals for a while */
+    bool has_delays;         /* not all adds are plain */
     atomic_uint added[KEYS]; /* how often, counted before the add */
     atomic_uint seen[KEYS];  /* the value of `added` that a worker has read at the start of its work */
     atomic_int on_workers[KEYS];
@@ -46,7 +49,7 @@ static ki_str key_of(int number, char text[3])
 static int add_somehow(shared *s, ki_random *random, ki_str key)
 {
     ki_priority priority = (ki_priority)ki_random_below(random, 2);
-    switch (s->metrics == NULL ? 2 : ki_random_below(random, 8)) {
+    switch (s->has_delays ? ki_random_below(random, 8) : 2) {
     case 0:
         return ki_workqueue_add_after(s->queue, key, priority, ki_random_below(random, 3));
     case 1:
@@ -147,7 +150,7 @@ static void produce_and_work(shared *s)
 static void no_add_is_missed_and_no_key_is_on_two_workers(void **state)
 {
     (void)state;
-    static shared s;
+    static shared s = {.has_delays = true};
     s.metrics = ki_metrics_new(NULL, NULL);
     produce_and_work(&s);
     ki_metrics_free(s.metrics);
@@ -157,6 +160,13 @@ static void no_arrival_is_missed(void **state)
 {
     (void)state;
     static shared s;
+    produce_and_work(&s);
+}
+
+static void no_arrival_is_missed_among_delays(void **state)
+{
+    (void)state;
+    static shared s = {.has_delays = true};
     produce_and_work(&s);
 }
 
@@ -176,43 +186,109 @@ static void hold_until_all_have_one(void *user)
     }
 }
 
-/* Waits, and returns whether that many keys were taken. */
+/* Waits, and returns whether that many keys were taken, before a timekeeper that nobody woke would look by
+ * itself. */
 static bool are_taken(shared *s, unsigned count)
 {
     uint64_t began_ms = ki_clock_now_ms(ki_clock_real());
-    while (atomic_load(&s->taken) < count && ki_clock_now_ms(ki_clock_real()) - began_ms < HANG_MS)
+    while (atomic_load(&s->taken) < count && ki_clock_now_ms(ki_clock_real()) - began_ms < AT_ONCE_MS)
         sched_yield();
     return atomic_load(&s->taken) == count;
 }
 
 /* The pauses are chosen so that workers are found lingering, asleep, or between the two: while a key waits,
  * none of them may stay asleep. */
+static bool keep_workers_busy(shared *s)
+{
+    ki_random random;
+    char text[3];
+    bool is_alive = true;
+    ki_random_init(&random, 1);
+    for (unsigned round = 0; round < ROUNDS && is_alive; round++) {
+        for (unsigned i = 0; i < WORKERS; i++) {
+            ki_str key = key_of((int)((round * WORKERS + i) % KEYS), text);
+            assert_int_equal(ki_workqueue_add(s->queue, key, KI_PRIORITY_HIGH), 0);
+        }
+        is_alive = are_taken(s, (round + 1) * WORKERS);
+        ki_thread_spin_ns(ki_random_below(&random, PAUSE_NS_MAX));
+    }
+    return is_alive;
+}
+
+static void let_workers_wait_and_work(shared *s)
+{
+    thread workers[WORKERS];
+    for (int i = 0; i < WORKERS; i++)
+        start(&workers[i], s, hold_until_all_have_one, 0);
+    bool is_alive = keep_workers_busy(s);
+    atomic_store(&s->is_over, 1);
+    ki_workqueue_shut_down(s->queue);
+    for (int i = 0; i < WORKERS; i++)
+        ki_thread_join(&workers[i].thread);
+    ki_workqueue_free(s->queue);
+    assert_true(is_alive);
+}
+
 static void no_worker_sleeps_while_a_key_waits(void **state)
 {
     (void)state;
     static shared s;
-    thread workers[WORKERS];
-    ki_random random;
-    char text[3];
-    ki_random_init(&random, 1);
     s.queue = ki_workqueue_new(NULL, NULL);
-    for (int i = 0; i < WORKERS; i++)
-        start(&workers[i], &s, hold_until_all_have_one, 0);
-    bool is_alive = true;
-    for (unsigned round = 0; round < ROUNDS && is_alive; round++) {
-        for (unsigned i = 0; i < WORKERS; i++) {
-            ki_str key = key_of((int)((round * WORKERS + i) % KEYS), text);
-            assert_int_equal(ki_workqueue_add(s.queue, key, KI_PRIORITY_HIGH), 0);
-        }
-        is_alive = are_taken(&s, (round + 1) * WORKERS);
-        ki_thread_spin_ns(ki_random_below(&random, PAUSE_NS_MAX));
+    let_workers_wait_and_work(&s);
+}
+
+/* The delay does not end, so the timekeeper, too, sleeps until it is woken for a key. */
+static void no_timekeeper_sleeps_while_a_key_waits(void **state)
+{
+    (void)state;
+    static shared s;
+    s.queue = ki_workqueue_new(NULL, NULL);
+    assert_int_equal(ki_workqueue_add_after(s.queue, KI_STR("far"), KI_PRIORITY_LOW, UINT64_MAX), 0);
+    let_workers_wait_and_work(&s);
+}
+
+/* ---- metrics ------------------------------------------------------------------------------------------- */
+
+enum { HELD = 3, TIMES = 300 * 1000, BEGAN_S = 3600 };
+
+typedef struct measured {
+    ki_work_metrics cells;
+    atomic_int is_over;
+} measured;
+
+static void begin_and_end(void *user)
+{
+    measured *m = user;
+    for (int times = 0; times < TIMES; times++) {
+        for (int i = 0; i < HELD; i++)
+            ki_work_metrics_begin(&m->cells, BEGAN_S * KI_NS_PER_S, BEGAN_S * KI_NS_PER_S);
+        for (int i = 0; i < HELD; i++)
+            ki_work_metrics_end(&m->cells, BEGAN_S * KI_NS_PER_S, UINT64_MAX);
     }
-    atomic_store(&s.is_over, 1);
-    ki_workqueue_shut_down(s.queue);
-    for (int i = 0; i < WORKERS; i++)
-        ki_thread_join(&workers[i].thread);
-    ki_workqueue_free(s.queue);
-    assert_true(is_alive);
+    atomic_store(&m->is_over, 1);
+}
+
+/* Otherwise the result would be off by an hour, which is when the work began. */
+static void unfinished_work_is_read_with_the_number_of_its_keys(void **state)
+{
+    (void)state;
+    static measured m;
+    ki_thread beginner;
+    ki_clock clock;
+    ki_metrics *metrics = ki_metrics_new(NULL, NULL);
+    ki_clock_init_virtual(&clock, (BEGAN_S + 1) * KI_NS_PER_S, 0);
+    ki_work_metrics_init(&m.cells, metrics, "q", &clock);
+    const ki_thread_options options = {.name = "test", .run = begin_and_end, .user = &m};
+    assert_int_equal(ki_thread_start(&beginner, &options, NULL), 0);
+    int wrong = 0;
+    while (!atomic_load(&m.is_over)) {
+        uint64_t ages_ns = (uint64_t)m.cells.unfinished->read(m.cells.unfinished->user);
+        wrong += ages_ns % KI_NS_PER_S == 0 && ages_ns / KI_NS_PER_S <= HELD ? 0 : 1;
+    }
+    ki_thread_join(&beginner);
+    ki_work_metrics_fini(&m.cells);
+    ki_metrics_free(metrics);
+    assert_int_equal(wrong, 0);
 }
 
 /* Queues are created and freed while a thread reads their shared metrics. */
@@ -245,7 +321,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_add_is_missed_and_no_key_is_on_two_workers),
         cmocka_unit_test(no_arrival_is_missed),
+        cmocka_unit_test(no_arrival_is_missed_among_delays),
         cmocka_unit_test(no_worker_sleeps_while_a_key_waits),
+        cmocka_unit_test(no_timekeeper_sleeps_while_a_key_waits),
+        cmocka_unit_test(unfinished_work_is_read_with_the_number_of_its_keys),
         cmocka_unit_test(queues_come_and_go_while_metrics_are_read),
     };
     return RUN_TESTS(tests);

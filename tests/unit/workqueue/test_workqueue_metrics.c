@@ -2,6 +2,7 @@
 /* The metrics of a queue, read from the text exported to Prometheus. */
 #include <kinformer/metrics.h>
 #include <kinformer/workqueue.h>
+#include <stdio.h>
 
 #include "support/controller/work_rig.h"
 #include "support/exposition.h"
@@ -190,6 +191,33 @@ static void unfinished_work_grows_with_time_alone(void **state)
     fini(&rig, metrics);
 }
 
+/* More than a 16-bit number can count. */
+static void the_unfinished_work_of_many_keys_is_their_sum(void **state)
+{
+    (void)state;
+    enum { HALF = 35 * 1000, KEYS = 2 * HALF };
+    work_rig rig;
+    ki_metrics *metrics = init(&rig);
+    char key[8];
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "%d", i);
+        work_add(&rig, key);
+        work_get(&rig, key);
+        if (i == HALF - 1)
+            ki_clock_advance_ms(&rig.clock, 1000);
+    }
+    ki_clock_advance_ms(&rig.clock, 500);
+    assert_value(metrics, "workqueue_unfinished_work_seconds", HALF * 1.5 + HALF * 0.5);
+    for (int i = 0; i < KEYS; i++) {
+        snprintf(key, sizeof(key), "%d", i);
+        assert_int_equal(work_done(&rig, key), 0);
+        if (i == HALF - 1)
+            assert_value(metrics, "workqueue_unfinished_work_seconds", HALF * 0.5);
+    }
+    assert_value(metrics, "workqueue_unfinished_work_seconds", 0);
+    fini(&rig, metrics);
+}
+
 static void every_delayed_add_is_a_retry_except_during_shut_down(void **state)
 {
     (void)state;
@@ -248,6 +276,7 @@ int main(void)
         WITH_MEMORY_CHECK(an_add_of_a_key_whose_work_is_put_off_counts),
         WITH_MEMORY_CHECK(a_delay_of_a_key_whose_work_is_put_off_counts),
         WITH_MEMORY_CHECK(unfinished_work_grows_with_time_alone),
+        WITH_MEMORY_CHECK(the_unfinished_work_of_many_keys_is_their_sum),
         WITH_MEMORY_CHECK(every_delayed_add_is_a_retry_except_during_shut_down),
         WITH_MEMORY_CHECK(a_queue_without_a_name_has_no_metrics),
         WITH_MEMORY_CHECK(the_metrics_of_a_queue_are_removed_with_it),
