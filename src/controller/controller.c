@@ -164,7 +164,7 @@ static bool advance(ki_controller *c)
 static uint64_t next_ns(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
-    uint64_t ns = c->held_until_ns;
+    uint64_t ns = c->retry_events_ns;
     if (c->told_ns != 0)
         ns = ki_ns_min(ns, c->told_ns + ki_ns_of_ms(TELL_MS));
     for (ki_list_node *node = ki_list_first(&c->active); node != NULL; node = ki_list_next(&c->active, node))
@@ -278,7 +278,7 @@ static ki_controller *make(ki_client *client, const ki_controller_options *optio
     ki_cond_init(&c->work);
     ki_cond_init(&c->idle);
     ki_list_init(&c->sources);
-    c->held_until_ns = UINT64_MAX;
+    c->retry_events_ns = UINT64_MAX;
     ki_list_init(&c->active);
     ki_list_init(&c->expectations.all);
     ki_client_ref(client);

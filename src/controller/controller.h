@@ -81,8 +81,8 @@ struct ki_controller {
     uint64_t pause_until_ns; /* out of memory: no key is taken before this time */
     ki_expectations expectations;
     ki_worker *workers;
-    size_t live_count;      /* how many workers are running */
-    uint64_t held_until_ns; /* when to retry events that were out of memory; UINT64_MAX: there are none */
+    size_t live_count;        /* how many workers are running */
+    uint64_t retry_events_ns; /* when to retry events that were out of memory; UINT64_MAX: there are none */
 };
 
 struct ki_request {

@@ -48,7 +48,7 @@ struct ki_key_emit {
     const source *source;
     ki_controller *controller;
     ki_priority priority;
-    bool is_without; /* out of memory for at least one key */
+    bool is_short; /* out of memory for at least one key */
 };
 
 static void drop_objects(const event_objects *objects)
@@ -72,7 +72,7 @@ static void source_unref(source *s)
 static void add_key(ki_key_emit *emit, ki_str key)
 {
     if (ki_workqueue_add(emit->controller->queue, key, emit->priority) == KI_ERR_NO_MEMORY)
-        emit->is_without = true;
+        emit->is_short = true;
     else
         ki_controller_wake(emit->controller);
 }
@@ -121,7 +121,7 @@ static bool emit_keys(ki_controller *c, const source *s, const event_objects *ob
     emit_object(objects->now, &emit);
     if (objects->old != NULL)
         emit_object(objects->old, &emit);
-    return !emit.is_without;
+    return !emit.is_short;
 }
 
 /* ---- handlers ---------------------------------------------------------------------------------------- */
@@ -150,7 +150,7 @@ static void leave(source *s, ki_controller *c)
 static void try_later(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
-    c->held_until_ns = ki_controller_now_ns(c) + ki_ns_of_ms(MEMORY_AGAIN_MS);
+    c->retry_events_ns = ki_controller_now_ns(c) + ki_ns_of_ms(MEMORY_AGAIN_MS);
     ki_job_wake(&c->job);
     ki_mutex_unlock(&c->mu);
 }
@@ -415,9 +415,9 @@ static bool retry(ki_controller *c, source *s)
 void ki_controller_retry_held(ki_controller *c)
 {
     ki_mutex_lock(&c->mu);
-    bool is_due = c->held_until_ns <= ki_controller_now_ns(c);
+    bool is_due = c->retry_events_ns <= ki_controller_now_ns(c);
     if (is_due)
-        c->held_until_ns = UINT64_MAX; /* before the walk, which may miss an event that is held meanwhile */
+        c->retry_events_ns = UINT64_MAX; /* before the walk, which may miss an event that is held meanwhile */
     ki_mutex_unlock(&c->mu);
     bool is_over = true;
     for (source *s = is_due ? next_source(c, NULL, false) : NULL; s != NULL; s = next_source(c, s, false))

@@ -241,7 +241,8 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
         log_failure(request, &known);
     uint64_t now_ns = ki_controller_now_ns(c), after_ns = tell_limiter(request, &known);
     ki_mutex_lock(&c->mu);
-    if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0) /* if it fails, only the delay counts */
+    /* If this is out of memory, an event may bring the key earlier. */
+    if (known.verdict == KI_VERDICT_RETRY && known.after_ms > 0)
         (void)!ki_expectations_delay(&c->expectations, request->item.key, now_ns,
                                      now_ns + ki_ns_of_ms(known.after_ms));
     if (after_ns != UINT64_MAX &&

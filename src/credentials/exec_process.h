@@ -60,7 +60,8 @@ bool ki_exec_process_poll(ki_exec_process *process);
  * once is left to credentials/exec_reaper.h. A zeroed struct is allowed. */
 void ki_exec_process_close(ki_exec_process *process);
 
-/* The same outside the loop: waits a moment for the child to end. */
+/* Like ki_exec_process_close(), but waits a moment for the killed child to end. Not for the loop, where
+ * nothing may wait. */
 void ki_exec_process_end(ki_exec_process *process);
 
 /* The last nonempty line of the child's error output; empty if there is none, or if its beginning was

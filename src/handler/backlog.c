@@ -337,7 +337,7 @@ static ki_backlog_entry *take_entry_out(ki_backlog *backlog)
     return node == NULL ? NULL : entry_of(node);
 }
 
-bool ki_backlog_take(ki_backlog *backlog, ki_notification *out_what, ki_backlog_entry **out_place)
+bool ki_backlog_take(ki_backlog *backlog, ki_notification *out_what, ki_backlog_entry **out_spent)
 {
     assert(is_sound(backlog));
     ki_backlog_entry *entry = NULL;
@@ -349,7 +349,7 @@ bool ki_backlog_take(ki_backlog *backlog, ki_notification *out_what, ki_backlog_
             return false;
         *out_what = entry->what;
     }
-    *out_place = entry;
+    *out_spent = entry;
     end_coalescing(backlog);
     return true;
 }

@@ -101,9 +101,9 @@ void ki_backlog_begin(ki_backlog *backlog, ki_object_list *objects, size_t bytes
 void ki_backlog_push(ki_backlog *backlog, ki_backlog_entry *entry);
 
 /* Removes the first notification; the caller gets its references. Returns false if there is none. The caller
- * calls ki_free() for *out_place, the memory of its entry, without a lock; NULL if it had no entry. */
+ * calls ki_free() for *out_spent, the memory of its entry, without a lock; NULL if it had no entry. */
 KI_NODISCARD bool ki_backlog_take(ki_backlog *backlog, ki_notification *out_what,
-                                  ki_backlog_entry **out_place);
+                                  ki_backlog_entry **out_spent);
 
 bool ki_backlog_is_past_limit(const ki_backlog *backlog);
 

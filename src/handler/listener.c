@@ -186,11 +186,11 @@ static int call_handler(ki_listener *listener, const ki_notification *what)
 static int take_first(ki_listener *listener, ki_notification *out_what)
 {
     assert(ki_mutex_held() == 0);
-    ki_backlog_entry *place = NULL;
+    ki_backlog_entry *spent = NULL;
     ki_mutex_lock(&listener->mu);
-    int was_one = !listener->is_closed && ki_backlog_take(&listener->backlog, out_what, &place);
+    int was_one = !listener->is_closed && ki_backlog_take(&listener->backlog, out_what, &spent);
     ki_mutex_unlock(&listener->mu);
-    ki_free(place);
+    ki_free(spent);
     return was_one;
 }
 

@@ -80,7 +80,7 @@ void ki_apply_fini(ki_apply *apply)
     *apply = (ki_apply){0};
 }
 
-/* ---- marks: which list has seen an object last, and a note about that ------------------------------ */
+/* ---- marks: the last list that contained an object ------------------------------------------------- */
 
 enum {
     MARK_OTHER = 1, /* the list contains the object, but its stored state is from the previous history */
@@ -188,7 +188,7 @@ static int put(ki_apply *apply, const ki_delta *delta, const ki_place *place)
 {
     KI_ASSERT_HELD(apply->options.store->mu);
     KI_ASSERT_HELD(apply->options.store->write_mu);
-    /* The object to put is never the stored one: for that one the verdict would have been KI_RULES_SEEN. */
+    /* The object to put is never the stored one: for that one the verdict would have been KI_RULES_KEEP. */
     assert(place->object != delta->object);
     ki_object *former = place->object;
     int rc = ki_mutation_detector_add(apply->options.detector, delta->object);
@@ -250,7 +250,7 @@ int ki_apply_by_rules(ki_apply *apply, const ki_apply_change *change)
         if (delta->change_type == KI_CHANGE_SEEN && ki_held_back_count(&apply->held) > 0)
             ki_held_back_see(&apply->held, change->key, change->hash, delta->list);
         break;
-    case KI_RULES_SEEN:
+    case KI_RULES_KEEP:
         if (delta->change_type == KI_CHANGE_SEEN)
             mark_alive(apply, stored, delta);
         else

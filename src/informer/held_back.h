@@ -56,7 +56,7 @@ bool ki_held_back_meet(ki_held_back *back, const ki_delta *delta, uint64_t hash)
 KI_NODISCARD int ki_held_back_add(ki_held_back *back, const ki_delta *delta, uint64_t hash);
 
 /* This list shows that the object of a key exists, but in a form that cannot be used. So the end of this list
- * must not remove an object that an earlier list has held back. */
+ * must not remove an object whose item is held back for an earlier list. */
 void ki_held_back_see(ki_held_back *back, ki_str key, uint64_t hash, uint32_t list);
 
 void ki_held_back_drop(ki_held_back *back, ki_held *held);

@@ -57,9 +57,9 @@ static int push_change(ki_informer *informer, const ki_change *change)
     return KI_ERR_INVALID;
 }
 
-/* Returns 1 if io must wait. Order: set the flag, then look. If there is room after all, io clears the flag.
- * Then dispatch, which may not have seen it, does not wake io_job. So io does, if an earlier change has
- * paused the reflector. */
+/* Returns 1 if io must wait. The flag is set before the check, so either dispatch sees the flag, or io sees
+ * the room that dispatch has made. Then io clears the flag, and dispatch may not have seen it and so not wake
+ * io_job. Therefore io wakes it, if an earlier change has paused the reflector. */
 static int wait_for_room(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->io);

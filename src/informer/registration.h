@@ -5,8 +5,8 @@
  *             ki_registration_push() to the fan-out), informer/registration_leave.c,
  *             controller/controller_watch.c, and the user, through <kinformer/informer.h>; by callback,
  *             handler/fanout.c (dispatch: events)
- *   To:       handler/listener.c: it pushes on dispatch, and delivers on the handlers' loop
- *             informer/registration_leave.c   (removals, and waiting for it)
+ *   To:       handler/listener.c (events on dispatch, deliveries on the handlers' loop),
+ *             informer/registration_leave.c (removals, and waiting for their end)
  *   Locks:    the informer's mu, for the fields guarded by it.
  *   Not here: what is delivered, and how.
  *

@@ -54,9 +54,9 @@ static ki_rules_verdict judge_present(const ki_delta *delta, const ki_standing *
     version_order order = order_of(version, ki_object_resource_version(standing->stored));
     bool is_known = order == OLDER || (order == SAME && ki_rules_is_number(version));
     if (is_known && !standing->of_other_history)
-        return KI_RULES_SEEN; /* without comparing the objects, which are large */
+        return KI_RULES_KEEP; /* without comparing the objects, which are large */
     if (order == SAME && is_same(delta->object, standing->stored))
-        return KI_RULES_SEEN;
+        return KI_RULES_KEEP;
     return standing->of_other_history ? judge_alone(delta, standing->complete) : KI_RULES_PUT;
 }
 
@@ -80,7 +80,7 @@ ki_rules_verdict ki_rules_judge(const ki_delta *delta, const ki_standing *standi
 {
     assert(delta != NULL);
     if (delta->change_type == KI_CHANGE_SEEN)
-        return standing->stored == NULL ? KI_RULES_IGNORE : KI_RULES_SEEN;
+        return standing->stored == NULL ? KI_RULES_IGNORE : KI_RULES_KEEP;
     if (delta->change_type == KI_CHANGE_DELETED)
         return judge_delete(delta, standing);
     if (standing->stored == NULL)

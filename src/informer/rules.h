@@ -15,7 +15,7 @@
 
 typedef enum ki_rules_verdict {
     KI_RULES_IGNORE = 0, /* an echo of an earlier state, or there is no stored object to change */
-    KI_RULES_SEEN,       /* the stored object stays; the change proves that it exists */
+    KI_RULES_KEEP,       /* the stored object stays; the change proves that it exists */
     KI_RULES_PUT,
     KI_RULES_REMOVE,
     KI_RULES_HOLD /* apply it when the end of its list has shown that the list is not stale */

@@ -16,7 +16,7 @@
 /* The maximum number of parts in a path. */
 #define KI_PATH_DEPTH_MAX 32
 
-/* The names of all parts together may be longer than the path's text by this much. */
+/* The names of all parts together are longer than the path's text by at most this much. */
 #define KI_PATH_EXTRA_BYTES                                                                                  \
     (sizeof("metadata"                                                                                       \
             "labels") -                                                                                      \

@@ -159,7 +159,7 @@ static void set_capture(ki_json_sink *sink, const ki_sink_level *level, ki_captu
         *capture = (ki_capture){(uint32_t)start, (uint32_t)end, place};
 }
 
-/* Moves a captured value that is not kept to the side text. */
+/* Copies a captured value that is not kept to the side text. */
 static void capture_aside(ki_json_sink *sink, const ki_sink_level *level)
 {
     size_t start = sink->side.len;

@@ -128,6 +128,7 @@ static inline unsigned ki_proto_wire_type(const ki_proto_field *field)
     return ki_proto_wire_type_of(field->flags);
 }
 
+/* Whether it is a list or a map. */
 static inline int ki_proto_is_holder(const ki_proto_field *field)
 {
     return (field->flags & (KI_PROTO_LIST | KI_PROTO_MAP)) != 0;

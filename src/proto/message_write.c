@@ -29,8 +29,8 @@ static inline void look_ahead(ki_proto_reader *reader)
 }
 
 /* Skips a field that is not in the tables or is not needed. A field that is not in the tables is counted if
- * it could have been kept. The cursor is after the tag; cursor.at is NULL if the tag is malformed. Returns
- * the end of the field, or NULL if it is malformed. */
+ * it could have been kept; otherwise every number in the range counts as known. The cursor is after the tag;
+ * cursor.at is NULL if the tag is malformed. Returns the end of the field, or NULL if it is malformed. */
 static inline const uint8_t *skip(ki_proto_reader *reader, const ki_proto_message *message,
                                   const ki_proto_view *view, ki_proto_cursor cursor)
 {

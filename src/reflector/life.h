@@ -75,11 +75,12 @@ struct ki_life {
     bool is_freed;
     size_t waiters; /* number of calls that still use this struct: it is not freed before the last one ends */
     bool retry_is_asked;
-    bool begin_is_asked;         /* io must begin a run */
-    bool list_is_owed;           /* the run must begin with a list */
-    uint32_t doubted_list;       /* the list that io must abandon; 0: none */
-    ki_resource_version version; /* everything up to here has been received */
-    ki_error setup_error;        /* the first error of the set-up; the next start reports it */
+    bool begin_is_asked;   /* io must begin a run */
+    bool list_is_owed;     /* the run must begin with a list */
+    uint32_t doubted_list; /* the list that io must abandon; 0: none */
+    ki_resource_version
+        version;          /* the store, or the queue of a feed, is complete up to here; runs begin here */
+    ki_error setup_error; /* the first error of the set-up; the next start reports it */
 };
 
 /* ---- making ------------------------------------------------------------------------------------------ */

@@ -91,7 +91,7 @@ static void advance(ki_reflector *reflector, const ki_resource_version *version)
 }
 
 /* Handles an invalid event, which may have been a change. */
-static void take_nonsense(ki_reflector *reflector, const ki_error *error, ki_str key)
+static void take_invalid(ki_reflector *reflector, const ki_error *error, ki_str key)
 {
     ki_reflector_report_refused(reflector, error, key);
     ki_reflector_want_relist(reflector);
@@ -106,7 +106,7 @@ static void take_without_version(ki_reflector *reflector, ki_object *object, int
     else if (code == KI_ERR_TOO_LARGE)
         ki_reflector_fail_long_version(&error, object);
     if (error.code != 0)
-        take_nonsense(reflector, &error, ki_object_key_str(object));
+        take_invalid(reflector, &error, ki_object_key_str(object));
     else
         ki_reflector_abandon(reflector, KI_REASON_NO_MEMORY, ki_error_text(code));
     ki_object_unref(object);
@@ -323,7 +323,7 @@ static void take_refused(ki_reflector *reflector, const ki_refused *refused, int
     else if (is_understood || type == KI_CHANGE_BOOKMARK)
         ki_reflector_report_refused(reflector, &refused->error, key);
     else
-        take_nonsense(reflector, &refused->error, key);
+        take_invalid(reflector, &refused->error, key);
 }
 
 void ki_reflector_watch_result(ki_reflector *reflector, int result, ki_decoded *event)

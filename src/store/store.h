@@ -5,9 +5,9 @@
  *             public calls of <kinformer/store.h>
  *   To:       store/content.h; store/reclaim.h (objects that were replaced or removed)
  *   Locks:    write_mu: one writer at a time. mu: the content does not change while it is held; the writer
- *             holds it per batch, list, keys and so on per call. Order: write_mu, mu. No wait for readers
- *             while one is held. Index functions run under both, inside a read section, where calls that
- *             would wait for the store are refused.
+ *             holds it for a batch, ki_store_list(), ki_store_keys() and the like for a call. Order:
+ *             write_mu, mu. No wait for readers while one is held. Index functions run under both, inside a
+ *             read section, where calls that would wait for the store are refused.
  *   Not here: deciding what is applied; notifying handlers.
  *
  * Both locks are taken around a fork(), so that every store is consistent in a child, which can read and

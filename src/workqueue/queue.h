@@ -75,7 +75,7 @@ static inline uint32_t ki_workqueue_hash(const ki_workqueue *queue, ki_str key)
 
 /* Locks the mutex, then queues the keys that have arrived, then those whose delays have ended, so that such a
  * key precedes a key that is added later, even if there was no call in between. ki_workqueue_add() does this
- * only while there are delays. */
+ * only while there are delays, or if its key does not become an arrival. */
 void ki_workqueue_lock(ki_workqueue *queue) KI_ACQUIRE(queue->mu);
 
 /* Unlocks the mutex, and wakes the threads that have something to do. */

@@ -92,7 +92,7 @@ void ki_workqueue_free(ki_workqueue *queue)
     ki_free(queue);
 }
 
-/* ---- statistics ---------------------------------------------------------------------------------------- */
+/* ---- looking ------------------------------------------------------------------------------------------- */
 
 int ki_workqueue_fd(ki_workqueue *queue, ki_error *err)
 {

@@ -2,8 +2,8 @@
 /* watch_decoder - turns the body of a WATCH response into events, one at a time, as its bytes arrive.
  *
  *   From:     reflector/body_decoder.c   (io: a body in any split)
- *   To:       api/decode/decoded.h   (one event); its parts by api/decode/envelope.c, api/decode/event.c,
- *             api/object/object_build.c
+ *   To:       api/decode/envelope.c, api/decode/event.c, api/object/object_build.c; the event is in
+ *             api/decode/decoded.h
  *   Locks:    none; one owner.
  *   Not here: the effect of an event on the cache.
  */

@@ -89,16 +89,16 @@ enum ki_as_step ki_as_fail_option(struct ki_as_failure *failure, const char *fie
     return KI_AS_STEP_FAILED;
 }
 
-uint64_t ki_as_stale_version(struct ki_as_visit *visit)
+uint64_t ki_as_stale_version(struct ki_as_task *task)
 {
-    const struct ki_as_exchange *exchange = visit->exchange;
+    const struct ki_as_exchange *exchange = task->exchange;
     struct ki_as_storage *storage = exchange->server->storage;
     if (!exchange->has_fault || exchange->fault.action != KI_FAULT_STALE)
         return 0;
     ki_as_storage_lock(storage);
     uint64_t now = ki_as_storage_version(storage);
     uint64_t version = exchange->fault.behind < now ? now - exchange->fault.behind : 1;
-    const struct ki_as_collection *collection = ki_as_storage_collection(storage, visit->resource);
+    const struct ki_as_collection *collection = ki_as_storage_collection(storage, task->resource);
     if (collection == NULL || !ki_as_collection_has_history(collection, version))
         version = 0;
     ki_as_storage_unlock(storage);
@@ -188,32 +188,32 @@ static bool has_subresource(const struct ki_as_request *request, const struct ki
            (resource->has_scale && ki_str_equal(name, KI_STR("scale")));
 }
 
-static enum ki_as_step visit_resource(struct ki_as_visit *visit)
+static enum ki_as_step handle_by_method(struct ki_as_task *task)
 {
-    assert(visit->form != KI_AS_FORM_NONE);
-    const struct ki_as_request *request = visit->request;
-    const struct ki_as_resource *resource = visit->resource;
+    assert(task->form != KI_AS_FORM_NONE);
+    const struct ki_as_request *request = task->request;
+    const struct ki_as_resource *resource = task->resource;
     bool is_object_of_namespace = resource->is_namespaced && request->name.len > 0 && request->ns.len == 0;
     if ((request->ns.len > 0 && !resource->is_namespaced) || is_object_of_namespace) {
-        (void)ki_as_fail_no_such_path(visit->failure);
+        (void)ki_as_fail_no_such_path(task->failure);
         return KI_AS_STEP_FAILED;
     }
     if (!has_subresource(request, resource)) {
         /* The details are empty but present, because kubectl reads them. */
-        (void)ki_as_fail(visit->failure, 404, "NotFound", json_object(),
+        (void)ki_as_fail(task->failure, 404, "NotFound", json_object(),
                          "this server does not serve the subresource \"%.*s\" of %s",
                          KI_STR_ARGS(request->subresource), resource->qualified);
         return KI_AS_STEP_FAILED;
     }
     if (!is_allowed(request, resource)) {
-        (void)ki_as_fail_method(visit->failure);
+        (void)ki_as_fail_method(task->failure);
         return KI_AS_STEP_FAILED;
     }
     if (request->method != KI_AS_METHOD_GET)
-        return ki_as_handle_write(visit);
-    if (visit->query->is_watch)
-        return ki_as_handle_watch(visit);
-    return request->name.len > 0 ? ki_as_handle_get(visit) : ki_as_handle_list(visit);
+        return ki_as_handle_write(task);
+    if (task->query->is_watch)
+        return ki_as_handle_watch(task);
+    return request->name.len > 0 ? ki_as_handle_get(task) : ki_as_handle_list(task);
 }
 
 static enum ki_as_step fail_not_acceptable(struct ki_as_failure *failure)
@@ -225,18 +225,18 @@ static enum ki_as_step fail_not_acceptable(struct ki_as_failure *failure)
 }
 
 /* Custom resources are served in JSON only, except for their metadata, which is also served in protobuf. */
-static void choose_form(struct ki_as_visit *visit)
+static void choose_form(struct ki_as_task *task)
 {
-    assert(visit->resource != NULL);
-    struct ki_as_exchange *exchange = visit->exchange;
+    assert(task->resource != NULL);
+    struct ki_as_exchange *exchange = task->exchange;
     unsigned allowed = 1U << KI_AS_FORM_JSON | 1U << KI_AS_FORM_TABLE | 1U << KI_AS_FORM_METADATA |
                        1U << KI_AS_FORM_PROTO_METADATA;
-    if (!visit->resource->is_custom && ki_as_proto_has(visit->resource->api_version, visit->resource->kind))
+    if (!task->resource->is_custom && ki_as_proto_has(task->resource->api_version, task->resource->kind))
         allowed |= 1U << KI_AS_FORM_PROTO;
-    visit->form = ki_as_accept(exchange->headers.accept, allowed);
-    exchange->answer.is_proto = visit->form == KI_AS_FORM_PROTO || visit->form == KI_AS_FORM_PROTO_METADATA;
+    task->form = ki_as_accept(exchange->headers.accept, allowed);
+    exchange->answer.is_proto = task->form == KI_AS_FORM_PROTO || task->form == KI_AS_FORM_PROTO_METADATA;
     if (exchange->answer.is_proto)
-        visit->form = visit->form == KI_AS_FORM_PROTO ? KI_AS_FORM_JSON : KI_AS_FORM_METADATA;
+        task->form = task->form == KI_AS_FORM_PROTO ? KI_AS_FORM_JSON : KI_AS_FORM_METADATA;
 }
 
 static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
@@ -244,24 +244,24 @@ static enum ki_as_step handle_resource(struct ki_as_exchange *exchange)
     assert(exchange->request.target == KI_AS_TARGET_RESOURCE);
     struct ki_as_storage *storage = exchange->server->storage;
     struct ki_as_request *request = &exchange->request;
-    struct ki_as_visit visit = {
+    struct ki_as_task task = {
         .exchange = exchange, .request = request, .query = &request->query, .failure = &exchange->failure};
     ki_as_storage_lock(storage);
-    visit.resource = ki_as_resources_find(ki_as_storage_resources(storage), request->group, request->version,
-                                          request->plural);
-    if (visit.resource != NULL)
-        (void)ki_as_resource_ref(visit.resource);
+    task.resource = ki_as_resources_find(ki_as_storage_resources(storage), request->group, request->version,
+                                         request->plural);
+    if (task.resource != NULL)
+        (void)ki_as_resource_ref(task.resource);
     ki_as_storage_unlock(storage);
-    if (visit.resource == NULL && ki_as_is_review(request))
+    if (task.resource == NULL && ki_as_is_review(request))
         return ki_as_handle_review(exchange);
-    if (visit.resource == NULL) {
+    if (task.resource == NULL) {
         (void)ki_as_fail_no_such_path(&exchange->failure);
         return KI_AS_STEP_FAILED;
     }
-    choose_form(&visit);
+    choose_form(&task);
     enum ki_as_step step =
-        visit.form == KI_AS_FORM_NONE ? fail_not_acceptable(&exchange->failure) : visit_resource(&visit);
-    ki_as_resource_unref(visit.resource);
+        task.form == KI_AS_FORM_NONE ? fail_not_acceptable(&exchange->failure) : handle_by_method(&task);
+    ki_as_resource_unref(task.resource);
     return step;
 }
 

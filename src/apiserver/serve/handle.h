@@ -26,7 +26,7 @@ enum ki_as_step ki_as_handle(struct ki_as_exchange *exchange);
 ki_fault_on ki_as_handle_fault_on(const struct ki_as_request *request);
 
 /* The parameters of a resource's handlers. */
-struct ki_as_visit {
+struct ki_as_task {
     struct ki_as_exchange *exchange;
     struct ki_as_request *request;
     struct ki_as_query *query;
@@ -35,10 +35,10 @@ struct ki_as_visit {
     enum ki_as_form form; /* JSON, TABLE or METADATA; for protobuf, see answer.is_proto */
 };
 
-enum ki_as_step ki_as_handle_get(struct ki_as_visit *visit);
-enum ki_as_step ki_as_handle_list(struct ki_as_visit *visit);
-enum ki_as_step ki_as_handle_watch(struct ki_as_visit *visit);
-enum ki_as_step ki_as_handle_write(struct ki_as_visit *visit);
+enum ki_as_step ki_as_handle_get(struct ki_as_task *task);
+enum ki_as_step ki_as_handle_list(struct ki_as_task *task);
+enum ki_as_step ki_as_handle_watch(struct ki_as_task *task);
+enum ki_as_step ki_as_handle_write(struct ki_as_task *task);
 /* Handles discovery, health, schemas, …: all requests except those for resources and /debug. */
 enum ki_as_step ki_as_handle_about(struct ki_as_exchange *exchange);
 enum ki_as_step ki_as_handle_debug(struct ki_as_exchange *exchange);
@@ -62,6 +62,6 @@ enum ki_as_step ki_as_wait_for_version(struct ki_as_exchange *exchange, uint64_t
 enum ki_as_step ki_as_fail_option(struct ki_as_failure *failure, const char *field, const char *why);
 
 /* The version that a stale replica shows because of a fault; 0 if there is no such fault. */
-uint64_t ki_as_stale_version(struct ki_as_visit *visit);
+uint64_t ki_as_stale_version(struct ki_as_task *task);
 
 #endif

@@ -24,67 +24,67 @@ struct plan {
     struct ki_as_page initial;
 };
 
-static bool has_fault(const struct ki_as_visit *visit, ki_fault_action action)
+static bool has_fault(const struct ki_as_task *task, ki_fault_action action)
 {
-    return visit->exchange->has_fault && visit->exchange->fault.action == (uint32_t)action;
+    return task->exchange->has_fault && task->exchange->fault.action == (uint32_t)action;
 }
 
 /* ---- options ------------------------------------------------------------------------------------------- */
 
-static enum ki_as_step check_initial_events(struct ki_as_visit *visit)
+static enum ki_as_step check_initial_events(struct ki_as_task *task)
 {
-    const struct ki_as_query *query = visit->query;
+    const struct ki_as_query *query = task->query;
     ki_str match = query->resource_version_match;
     if (!query->has_send_initial_events && match.len > 0)
         return ki_as_fail_option(
-            visit->failure, "resourceVersionMatch",
+            task->failure, "resourceVersionMatch",
             "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     if (!query->has_send_initial_events)
         return KI_AS_STEP_DONE;
-    if (has_fault(visit, KI_FAULT_NO_WATCH_LIST))
+    if (has_fault(task, KI_FAULT_NO_WATCH_LIST))
         return ki_as_fail_option(
-            visit->failure, "sendInitialEvents",
+            task->failure, "sendInitialEvents",
             "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled");
     if (!ki_str_equal(match, KI_STR("NotOlderThan")))
-        return ki_as_fail_option(visit->failure, "resourceVersionMatch",
+        return ki_as_fail_option(task->failure, "resourceVersionMatch",
                                  "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
     return KI_AS_STEP_DONE;
 }
 
 /* A watch of one object is a watch with a field selector. */
-static int parse_selector(struct ki_as_visit *visit, struct plan *plan)
+static int parse_selector(struct ki_as_task *task, struct plan *plan)
 {
-    const struct ki_as_query *query = visit->query;
-    ki_str name = visit->request->name;
+    const struct ki_as_query *query = task->query;
+    ki_str name = task->request->name;
     ki_str fields = query->field_selector;
     char *text = NULL;
     if (name.len > 0) {
         size_t bytes = name.len + fields.len + sizeof("metadata.name=,");
         text = ki_malloc(bytes);
         if (text == NULL)
-            return ki_as_fail_no_memory(visit->failure);
+            return ki_as_fail_no_memory(task->failure);
         snprintf(text, bytes, "metadata.name=%.*s%s%.*s", KI_STR_ARGS(name), fields.len > 0 ? "," : "",
                  KI_STR_ARGS(fields));
         fields = ki_str_of(text);
     }
     int rc =
-        ki_as_selector_parse(query->label_selector, fields, visit->resource, &plan->selector, visit->failure);
+        ki_as_selector_parse(query->label_selector, fields, task->resource, &plan->selector, task->failure);
     ki_free(text);
     return rc;
 }
 
-static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
+static enum ki_as_step make_plan(struct ki_as_task *task, struct plan *plan)
 {
-    const struct ki_as_query *query = visit->query;
-    enum ki_as_step step = check_initial_events(visit);
+    const struct ki_as_query *query = task->query;
+    enum ki_as_step step = check_initial_events(task);
     if (step != KI_AS_STEP_DONE)
         return step;
-    if (ki_as_version_parse(query->resource_version, &plan->version, visit->failure) < 0 ||
-        parse_selector(visit, plan) < 0)
+    if (ki_as_version_parse(query->resource_version, &plan->version, task->failure) < 0 ||
+        parse_selector(task, plan) < 0)
         return KI_AS_STEP_FAILED;
     plan->tells_initial = query->has_send_initial_events ? query->send_initial_events : plan->version == 0;
     if (plan->tells_initial && plan->version > 0)
-        return ki_as_wait_for_version(visit->exchange, plan->version);
+        return ki_as_wait_for_version(task->exchange, plan->version);
     return KI_AS_STEP_DONE;
 }
 
@@ -92,20 +92,20 @@ static enum ki_as_step make_plan(struct ki_as_visit *visit, struct plan *plan)
 
 /* Reads the current objects, or those of a stale replica, if the watch sends them first. Without a version,
  * the watch starts at the current version. */
-static int read_initial(struct ki_as_visit *visit, struct plan *plan)
+static int read_initial(struct ki_as_task *task, struct plan *plan)
 {
-    struct ki_as_storage *storage = visit->exchange->server->storage;
-    struct ki_as_page_request request = {.ns = visit->request->ns, .selector = plan->selector};
+    struct ki_as_storage *storage = task->exchange->server->storage;
+    struct ki_as_page_request request = {.ns = task->request->ns, .selector = plan->selector};
     int rc = 0;
     if (!plan->tells_initial && plan->version > 0)
         return 0;
-    request.version = ki_as_stale_version(visit);
+    request.version = ki_as_stale_version(task);
     ki_as_storage_lock(storage);
-    struct ki_as_collection *collection = ki_as_storage_collection(storage, visit->resource);
+    struct ki_as_collection *collection = ki_as_storage_collection(storage, task->resource);
     if (collection == NULL)
-        rc = ki_as_fail_no_memory(visit->failure);
+        rc = ki_as_fail_no_memory(task->failure);
     else if (plan->tells_initial)
-        rc = ki_as_storage_page(storage, collection, &request, &plan->initial, visit->failure);
+        rc = ki_as_storage_page(storage, collection, &request, &plan->initial, task->failure);
     if (rc == 0)
         plan->version = plan->tells_initial ? plan->initial.version : ki_as_storage_version(storage);
     ki_as_storage_unlock(storage);
@@ -149,19 +149,19 @@ static enum ki_as_include include_of(ki_str word)
     return ki_str_equal(word, KI_STR("Object")) ? KI_AS_INCLUDE_OBJECT : KI_AS_INCLUDE_METADATA;
 }
 
-static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *plan)
+static struct ki_as_stream *open_stream(struct ki_as_task *task, struct plan *plan)
 {
-    assert(visit->exchange->waker.loop != NULL);
-    struct ki_as_exchange *exchange = visit->exchange;
-    const struct ki_as_query *query = visit->query;
+    assert(task->exchange->waker.loop != NULL);
+    struct ki_as_exchange *exchange = task->exchange;
+    const struct ki_as_query *query = task->query;
     uint64_t now_ns = ki_clock_now_ns(ki_clock_real());
     bool has_marker = query->has_send_initial_events && plan->tells_initial && query->allows_bookmarks;
-    bool has_bookmarks = query->allows_bookmarks && !has_fault(visit, KI_FAULT_NO_BOOKMARKS);
+    bool has_bookmarks = query->allows_bookmarks && !has_fault(task, KI_FAULT_NO_BOOKMARKS);
     struct ki_as_stream_options options = {
         .storage = exchange->server->storage,
-        .resource = visit->resource,
+        .resource = task->resource,
         .selector = plan->selector,
-        .ns = visit->request->ns,
+        .ns = task->request->ns,
         .after = plan->version,
         .initial = &plan->initial,
         .wake = on_change,
@@ -169,9 +169,9 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
         .user = exchange,
         .end_ns = end_ns(query, now_ns),
         .bookmark_ns = has_bookmarks ? ki_ns_of_ms(exchange->server->bookmark_ms) : 0,
-        .has_end_marker = has_marker && !has_fault(visit, KI_FAULT_NO_END_MARKER),
-        .is_expired = has_fault(visit, KI_FAULT_EXPIRED),
-        .form = visit->form,
+        .has_end_marker = has_marker && !has_fault(task, KI_FAULT_NO_END_MARKER),
+        .is_expired = has_fault(task, KI_FAULT_EXPIRED),
+        .form = task->form,
         .is_proto = exchange->answer.is_proto,
         .include = include_of(query->include_object),
         .events_max = ki_as_respond_has_end(exchange) ? exchange->fault.after_events : 0,
@@ -182,43 +182,43 @@ static struct ki_as_stream *open_stream(struct ki_as_visit *visit, struct plan *
 
 /* ---- the watch ----------------------------------------------------------------------------------------- */
 
-static enum ki_as_step watch(struct ki_as_visit *visit, struct plan *plan)
+static enum ki_as_step watch(struct ki_as_task *task, struct plan *plan)
 {
-    assert(visit->exchange->stream == NULL);
-    struct ki_apiserver *server = visit->exchange->server;
+    assert(task->exchange->stream == NULL);
+    struct ki_apiserver *server = task->exchange->server;
     if (atomic_fetch_add(&server->watch_count, 1) >= server->watches_max) {
         (void)atomic_fetch_sub(&server->watch_count, 1);
-        (void)ki_as_fail_too_many(visit->failure,
+        (void)ki_as_fail_too_many(task->failure,
                                   "the limit of %zu watches is reached, please try again later",
                                   server->watches_max);
         return KI_AS_STEP_FAILED;
     }
-    int rc = read_initial(visit, plan);
-    if (rc == 0 && ki_as_exchange_open_waker(visit->exchange) == 0)
-        visit->exchange->stream = open_stream(visit, plan);
-    if (visit->exchange->stream != NULL) {
+    int rc = read_initial(task, plan);
+    if (rc == 0 && ki_as_exchange_open_waker(task->exchange) == 0)
+        task->exchange->stream = open_stream(task, plan);
+    if (task->exchange->stream != NULL) {
         plan->selector = NULL;
-        bound_memory(visit->exchange);
+        bound_memory(task->exchange);
         return KI_AS_STEP_DONE;
     }
     (void)atomic_fetch_sub(&server->watch_count, 1);
     if (rc == 0)
-        (void)ki_as_fail_no_memory(visit->failure);
+        (void)ki_as_fail_no_memory(task->failure);
     return KI_AS_STEP_FAILED;
 }
 
-static bool wants_websocket(const struct ki_as_visit *visit)
+static bool wants_websocket(const struct ki_as_task *task)
 {
-    return ki_str_is_word(visit->exchange->headers.upgrade, "websocket");
+    return ki_str_is_word(task->exchange->headers.upgrade, "websocket");
 }
 
 /* Some clients try WebSocket first. If the response is not an upgrade, they wait for its end, so it must not
  * be an endless watch. Only after a 200 do they retry at once without WebSocket,
  * and without reporting an error. */
-static enum ki_as_step refuse_websocket(struct ki_as_visit *visit)
+static enum ki_as_step refuse_websocket(struct ki_as_task *task)
 {
-    visit->exchange->answer.is_proto = false;
-    return ki_as_render_tree(visit->exchange,
+    task->exchange->answer.is_proto = false;
+    return ki_as_render_tree(task->exchange,
                              json_pack("{s:s, s:{s:s, s:s, s:{}, s:s, s:s, s:s, s:i}}", "type", "ERROR",
                                        "object", "kind", "Status", "apiVersion", "v1", "metadata", "status",
                                        "Failure", "message",
@@ -227,14 +227,14 @@ static enum ki_as_step refuse_websocket(struct ki_as_visit *visit)
                              200);
 }
 
-enum ki_as_step ki_as_handle_watch(struct ki_as_visit *visit)
+enum ki_as_step ki_as_handle_watch(struct ki_as_task *task)
 {
     struct plan plan = {0};
-    if (wants_websocket(visit))
-        return refuse_websocket(visit);
-    enum ki_as_step step = make_plan(visit, &plan);
+    if (wants_websocket(task))
+        return refuse_websocket(task);
+    enum ki_as_step step = make_plan(task, &plan);
     if (step == KI_AS_STEP_DONE)
-        step = watch(visit, &plan);
+        step = watch(task, &plan);
     ki_as_selector_free(plan.selector);
     ki_as_page_fini(&plan.initial);
     return step;

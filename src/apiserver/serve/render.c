@@ -96,51 +96,51 @@ static int64_t wall_seconds(void)
 }
 
 /* The object in the requested form, if that is not the object itself: the row of a table, or its metadata. */
-static json_t *other_form(struct ki_as_visit *visit, const struct ki_as_object *object)
+static json_t *other_form(struct ki_as_task *task, const struct ki_as_object *object)
 {
-    assert(visit->form == KI_AS_FORM_TABLE || visit->form == KI_AS_FORM_METADATA);
-    json_t *tree = ki_as_shown_tree(visit->resource, object);
+    assert(task->form == KI_AS_FORM_TABLE || task->form == KI_AS_FORM_METADATA);
+    json_t *tree = ki_as_shown_tree(task->resource, object);
     json_t *other = NULL;
-    if (tree != NULL && visit->form == KI_AS_FORM_TABLE)
-        other = ki_as_table_row(visit->resource, tree, include_of(visit->query), wall_seconds());
+    if (tree != NULL && task->form == KI_AS_FORM_TABLE)
+        other = ki_as_table_row(task->resource, tree, include_of(task->query), wall_seconds());
     else if (tree != NULL)
         other = ki_as_partial_metadata(tree);
     json_decref(tree);
     return other;
 }
 
-static json_t *one_row_table(struct ki_as_visit *visit, const struct ki_as_object *object)
+static json_t *one_row_table(struct ki_as_task *task, const struct ki_as_object *object)
 {
     char version[24];
     snprintf(version, sizeof(version), "%llu", (unsigned long long)object->version);
     return json_pack("{s:s, s:s, s:{s:s}, s:o, s:[o]}", "kind", "Table", "apiVersion", "meta.k8s.io/v1",
                      "metadata", "resourceVersion", version, "columnDefinitions",
-                     ki_as_table_columns(visit->resource), "rows", other_form(visit, object));
+                     ki_as_table_columns(task->resource), "rows", other_form(task, object));
 }
 
-enum ki_as_step ki_as_render_object(struct ki_as_visit *visit, struct ki_as_object *object, int code)
+enum ki_as_step ki_as_render_object(struct ki_as_task *task, struct ki_as_object *object, int code)
 {
     assert(object != NULL);
     enum ki_as_step step;
-    ki_buf *text = &visit->exchange->answer.text;
-    if (visit->form == KI_AS_FORM_JSON && visit->exchange->answer.is_proto)
-        step = ki_as_render_tree(visit->exchange, ki_as_shown_tree(visit->resource, object), code);
-    else if (visit->form == KI_AS_FORM_JSON)
-        step = ki_as_render_text(visit->exchange,
-                                 end_line(text, ki_as_text_object(text, visit->resource, object, 0)), code);
-    else if (visit->form == KI_AS_FORM_TABLE)
-        step = ki_as_render_tree(visit->exchange, one_row_table(visit, object), code);
+    ki_buf *text = &task->exchange->answer.text;
+    if (task->form == KI_AS_FORM_JSON && task->exchange->answer.is_proto)
+        step = ki_as_render_tree(task->exchange, ki_as_shown_tree(task->resource, object), code);
+    else if (task->form == KI_AS_FORM_JSON)
+        step = ki_as_render_text(task->exchange,
+                                 end_line(text, ki_as_text_object(text, task->resource, object, 0)), code);
+    else if (task->form == KI_AS_FORM_TABLE)
+        step = ki_as_render_tree(task->exchange, one_row_table(task, object), code);
     else
-        step = ki_as_render_tree(visit->exchange, other_form(visit, object), code);
+        step = ki_as_render_tree(task->exchange, other_form(task, object), code);
     ki_as_object_unref(object);
     return step;
 }
 
-enum ki_as_step ki_as_render_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code)
+enum ki_as_step ki_as_render_scale(struct ki_as_task *task, struct ki_as_object *object, int code)
 {
-    json_t *scale = ki_as_scale_of(visit->resource, object);
+    json_t *scale = ki_as_scale_of(task->resource, object);
     ki_as_object_unref(object);
-    return ki_as_render_tree(visit->exchange, scale, code);
+    return ki_as_render_tree(task->exchange, scale, code);
 }
 
 /* ---- pages --------------------------------------------------------------------------------------------- */
@@ -154,17 +154,17 @@ static int put_words(ki_buf *text, const char *const *words)
 }
 
 /* Writes everything up to and including the opening bracket of the objects. */
-static int put_head(struct ki_as_visit *visit, const struct ki_as_list_text *list, ki_buf *text)
+static int put_head(struct ki_as_task *task, const struct ki_as_list_text *list, ki_buf *text)
 {
     assert(list->continue_token != NULL);
-    bool is_json = visit->form == KI_AS_FORM_JSON;
-    const char *kind = is_json                           ? visit->resource->list_kind
-                       : visit->form == KI_AS_FORM_TABLE ? "Table"
-                                                         : "PartialObjectMetadataList";
+    bool is_json = task->form == KI_AS_FORM_JSON;
+    const char *kind = is_json                          ? task->resource->list_kind
+                       : task->form == KI_AS_FORM_TABLE ? "Table"
+                                                        : "PartialObjectMetadataList";
     const char *head[] = {"{\"kind\":\"",
                           kind,
                           "\",\"apiVersion\":\"",
-                          is_json ? visit->resource->api_version : "meta.k8s.io/v1",
+                          is_json ? task->resource->api_version : "meta.k8s.io/v1",
                           "\",\"metadata\":{\"resourceVersion\":\"",
                           NULL};
     const char *token[] = {",\"continue\":\"", list->continue_token, "\"", NULL};
@@ -182,32 +182,32 @@ static int put_head(struct ki_as_visit *visit, const struct ki_as_list_text *lis
     }
     if (rc == 0)
         rc = ki_as_text_put(text, "}");
-    if (rc == 0 && visit->form == KI_AS_FORM_TABLE) {
-        json_t *columns = ki_as_table_columns(visit->resource);
+    if (rc == 0 && task->form == KI_AS_FORM_TABLE) {
+        json_t *columns = ki_as_table_columns(task->resource);
         rc = ki_as_text_put(text, ",\"columnDefinitions\":");
         if (rc == 0)
             rc = ki_as_text_tree(text, columns);
         json_decref(columns);
     }
-    return rc == 0 ? ki_as_text_put(text, visit->form == KI_AS_FORM_TABLE ? ",\"rows\":[" : ",\"items\":[")
+    return rc == 0 ? ki_as_text_put(text, task->form == KI_AS_FORM_TABLE ? ",\"rows\":[" : ",\"items\":[")
                    : rc;
 }
 
-static int put_item(struct ki_as_visit *visit, const struct ki_as_object *object, ki_buf *text)
+static int put_item(struct ki_as_task *task, const struct ki_as_object *object, ki_buf *text)
 {
-    if (visit->form == KI_AS_FORM_JSON)
-        return ki_as_text_item(text, visit->resource, object);
-    json_t *tree = other_form(visit, object);
+    if (task->form == KI_AS_FORM_JSON)
+        return ki_as_text_item(text, task->resource, object);
+    json_t *tree = other_form(task, object);
     int rc = ki_as_text_tree(text, tree);
     json_decref(tree);
     return rc;
 }
 
-static size_t page_bytes(struct ki_as_visit *visit, const struct ki_as_page *page)
+static size_t page_bytes(struct ki_as_task *task, const struct ki_as_page *page)
 {
     size_t bytes = 1024;
     for (size_t i = 0; i < page->count; i++)
-        bytes += ki_as_text_object_bytes(visit->resource, page->objects[i]);
+        bytes += ki_as_text_object_bytes(task->resource, page->objects[i]);
     return bytes;
 }
 
@@ -222,39 +222,39 @@ static int begin_proto(ki_buf *text, size_t *out_at)
     return rc;
 }
 
-static int put_proto_page(struct ki_as_visit *visit, const struct ki_as_list_text *list, ki_buf *text)
+static int put_proto_page(struct ki_as_task *task, const struct ki_as_list_text *list, ki_buf *text)
 {
-    assert(visit->form != KI_AS_FORM_TABLE);
+    assert(task->form != KI_AS_FORM_TABLE);
     size_t at = 0;
-    int rc = put_head(visit, list, text);
+    int rc = put_head(task, list, text);
     if (rc == 0)
         rc = begin_proto(text, &at);
     for (size_t i = 0; i < list->page->count && rc == 0; i++) {
         const struct ki_as_object *object = list->page->objects[i];
-        json_t *tree = visit->form == KI_AS_FORM_JSON ? ki_as_shown_tree(visit->resource, object)
-                                                      : other_form(visit, object);
+        json_t *tree = task->form == KI_AS_FORM_JSON ? ki_as_shown_tree(task->resource, object)
+                                                     : other_form(task, object);
         rc = tree == NULL ? KI_ERR_NO_MEMORY : ki_as_proto_list_item(text, tree);
         json_decref(tree);
     }
     return rc == 0 ? ki_as_proto_list_end(text, at) : rc;
 }
 
-enum ki_as_step ki_as_render_page(struct ki_as_visit *visit, const struct ki_as_list_text *list)
+enum ki_as_step ki_as_render_page(struct ki_as_task *task, const struct ki_as_list_text *list)
 {
-    assert(visit->exchange->answer.text.len == 0);
-    ki_buf *text = &visit->exchange->answer.text;
-    if (visit->exchange->answer.is_proto)
-        return ki_as_render_text(visit->exchange, put_proto_page(visit, list, text), 200);
-    int rc = visit->form == KI_AS_FORM_JSON ? ki_buf_reserve(text, page_bytes(visit, list->page)) : 0;
+    assert(task->exchange->answer.text.len == 0);
+    ki_buf *text = &task->exchange->answer.text;
+    if (task->exchange->answer.is_proto)
+        return ki_as_render_text(task->exchange, put_proto_page(task, list, text), 200);
+    int rc = task->form == KI_AS_FORM_JSON ? ki_buf_reserve(text, page_bytes(task, list->page)) : 0;
     if (rc == 0)
-        rc = put_head(visit, list, text);
+        rc = put_head(task, list, text);
     for (size_t i = 0; i < list->page->count && rc == 0; i++) {
         if (i > 0)
             rc = ki_as_text_put(text, ",");
         if (rc == 0)
-            rc = put_item(visit, list->page->objects[i], text);
+            rc = put_item(task, list->page->objects[i], text);
     }
     if (rc == 0)
         rc = ki_as_text_put(text, "]}\n");
-    return ki_as_render_text(visit->exchange, rc, 200);
+    return ki_as_render_text(task->exchange, rc, 200);
 }

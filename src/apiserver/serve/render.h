@@ -13,9 +13,9 @@
 #include "apiserver/serve/handle.h"
 
 /* One object in the requested format. Drops the reference. */
-enum ki_as_step ki_as_render_object(struct ki_as_visit *visit, struct ki_as_object *object, int code);
+enum ki_as_step ki_as_render_object(struct ki_as_task *task, struct ki_as_object *object, int code);
 /* The Scale of an object. Drops the reference. */
-enum ki_as_step ki_as_render_scale(struct ki_as_visit *visit, struct ki_as_object *object, int code);
+enum ki_as_step ki_as_render_scale(struct ki_as_task *task, struct ki_as_object *object, int code);
 /* A tree as it is, in protobuf if that was requested.
  * Takes the tree; NULL means out of memory. */
 enum ki_as_step ki_as_render_tree(struct ki_as_exchange *exchange, json_t *tree, int code);
@@ -32,6 +32,6 @@ struct ki_as_list_text {
     const char *continue_token;
     bool has_remaining;
 };
-enum ki_as_step ki_as_render_page(struct ki_as_visit *visit, const struct ki_as_list_text *list);
+enum ki_as_step ki_as_render_page(struct ki_as_task *task, const struct ki_as_list_text *list);
 
 #endif

@@ -283,8 +283,9 @@ static bool tell_marker(struct ki_as_stream *stream)
     return true;
 }
 
-/* The only chance of a busy watch for a bookmark: all events of one take are sent, the next are not taken. So
- * the version is that of the events sent. An idle watch takes first, to get the latest version. */
+/* A busy watch can send a bookmark only here: all events of one take have been sent, and the next have not
+ * been taken, so the version is that of the events sent. An idle watch takes first,
+ * to get the latest version. */
 static bool tell_between_takes(struct ki_as_stream *stream)
 {
     if (stream->event_count == 0 || stream->next_event < stream->event_count)

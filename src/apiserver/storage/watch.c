@@ -20,7 +20,7 @@ struct ki_as_watch {
     size_t ns_len;
     uint64_t next;  /* the number of the next change to take; unused while the watch is idle */
     uint64_t after; /* changes up to this version are ignored */
-    uint64_t seen;  /* the storage's version when the watch ended */
+    uint64_t seen;  /* after the end: the version for a bookmark; if changes were lost, `after` */
     bool is_idle;
     bool is_owed; /* counted in `owed` of the collection */
     enum ki_as_watch_end end;

@@ -8,7 +8,7 @@
  *   Not here: removing unknown fields from stored objects (apiserver/kind/defaults.h)
  *
  * Each function returns 0, or -1 with the failure. Except for ki_as_strict_applied(), they do nothing if the
- * call ignores unknown fields or has no array for warnings.
+ * call ignores unknown fields, or would only warn but has no array for warnings.
  */
 #ifndef KI_APISERVER_VERBS_STRICT_H
 #define KI_APISERVER_VERBS_STRICT_H

@@ -42,7 +42,7 @@ typedef struct cli_demo_trouble {
     uint64_t expired;
 } cli_demo_trouble;
 
-/* The borrowed members must be set. */
+/* The members before the empty line must be set. */
 void cli_demo_trouble_begin(cli_demo_trouble *trouble, uint64_t now_ms);
 
 /* Does what is due. Returns 0, or an error if the server does not come back. */

@@ -19,7 +19,7 @@ typedef struct row {
     int of_other_history; /* if the stored object is of another history */
 } row;
 
-enum { IGNORE = KI_RULES_IGNORE, SEEN = KI_RULES_SEEN, PUT = KI_RULES_PUT, REMOVE = KI_RULES_REMOVE };
+enum { IGNORE = KI_RULES_IGNORE, SEEN = KI_RULES_KEEP, PUT = KI_RULES_PUT, REMOVE = KI_RULES_REMOVE };
 
 static ki_object *object_of_text(const char *text)
 {
