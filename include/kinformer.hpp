@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kinformer.hpp - RAII and lambdas over <kinformer.h>, for C++17; header only.
 //
+//     using namespace std::chrono_literals;
 //     kinformer::client client; // as kubectl would connect
 //     kinformer::factory factory(client);
 //     kinformer::informer pods = factory.informer(KI_CORE_V1_PODS);

@@ -9,8 +9,13 @@
  *   ki_apiserver *server = ki_apiserver_start(NULL, &err);
  *   int rc = ki_apiserver_put(server, &KI_CORE_V1_PODS, "{\"metadata\":{\"name\":\"a\"}}", &err);
  *   ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
- *   ki_fault cut = {.on = KI_FAULT_WATCH, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
+ *   ki_fault_on on = KI_FAULT_WATCH | KI_FAULT_STREAMED_LIST;
+ *   ki_fault cut = {.on = on, .after_bytes = 1000, .action = KI_FAULT_RESET, .times = 3};
  *   ki_apiserver_fault(server, &cut, &err);
+ *
+ * No constant exists for CustomResourceDefinitions. To put one, use ki_apiserver_load(), or this resource:
+ * {.group = "apiextensions.k8s.io", .version = "v1", .plural = "customresourcedefinitions",
+ *  .kind = "CustomResourceDefinition", .scope = KI_SCOPE_CLUSTER}
  *
  * Threads: any, for all calls; from callbacks of the library, too. A fault or a change has taken effect when
  *          its call returns.
@@ -157,11 +162,12 @@ KI_API uint64_t ki_apiserver_version(const ki_apiserver *server);
 /** The kinds of requests that a fault applies to; a mask. Each request is of one kind. */
 typedef enum ki_fault_on {
     KI_FAULT_LIST = 1,
-    KI_FAULT_WATCH = 2, /* a watch that is not a streamed list */
+    KI_FAULT_WATCH = 2, /* a watch that does not begin with a list. An informer often needs none, because its
+                         * streamed list continues as the watch: use KI_FAULT_STREAMED_LIST, too */
     KI_FAULT_GET = 4,
     KI_FAULT_WRITE = 8,
     KI_FAULT_DISCOVERY = 16,
-    KI_FAULT_STREAMED_LIST = 32, /* a list that is requested as a watch, with sendInitialEvents=true */
+    KI_FAULT_STREAMED_LIST = 32, /* a watch with sendInitialEvents=true: the list, and all events after it */
     KI_FAULT_ANY = 63,
 } ki_fault_on;
 
@@ -247,6 +253,8 @@ KI_API KI_NODISCARD int ki_apiserver_fault_check(const ki_fault *fault, ki_error
  *   KI_FAULT_NO_END_MARKER   streamed lists
  *   KI_FAULT_NO_BOOKMARKS    streamed lists, watches that ask for bookmarks
  *   any, with after_events and without after_bytes: streamed lists, watches
+ *
+ * A test should check that its fault was applied: ki_apiserver_requests() has the fault of each request.
  *
  * Returns: 0, KI_ERR_INVALID as ki_apiserver_fault_check(), KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE when a
  *          thousand rules are active.

@@ -53,7 +53,7 @@ typedef struct ki_body ki_body;
  *     true false null 12 -1.5e3   literals
  *     {name:…, 'a name':…, %s:…}  an object; a name without quotes has letters, digits and _ - . / $
  *     {name?:…}                   a member that is left out when its value is NULL, 0, false, or empty (a
- *                                 string, JSON text, an object, an array); gcc warns of a constant NULL
+ *                                 string, JSON text, an object, an array); gcc warns of a literal NULL
  *     […, …]                      an array
  *
  * An argument never adds JSON syntax, except in json(): every string is escaped. The following are errors: a

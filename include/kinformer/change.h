@@ -31,15 +31,15 @@ typedef enum ki_change_type {
 typedef struct ki_change {
     ki_change_type change_type;
     /* REPLACED, SEEN, LIST_END, RESET: the number of the list attempt. DELETED: 0, or the number of a
-     * streamed list that has not ended; the delete takes effect at its end. Others: 0. */
+     * streamed list that has not ended; the delete takes effect when that list ends. Others: 0. */
     uint32_t list;
     const ki_object *object; /* for ADDED, UPDATED, DELETED, REPLACED; borrowed for the call */
     ki_str key;              /* for SEEN */
     ki_str version;          /* everything up to here has been received; empty: unknown */
     /* For REPLACED. 1: the version of the list is not known yet, so the list may be older than what was
-     * received before. If you do not have the object, and its version is not newer than the last one
-     * received, it may have been deleted since: wait for LIST_END, whose version shows this, before you add
-     * it. */
+     * received before. If you do not have the object, and its resourceVersion is not greater than the
+     * greatest `version` received so far, it may have been deleted since: do not add it before LIST_END,
+     * whose version tells. */
     int is_doubtful;
     uint64_t reserved[2];
 } ki_change;

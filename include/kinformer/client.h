@@ -111,8 +111,9 @@ typedef struct ki_client_options {
     int insecure_skip_tls_verify;
 
     /* Connections. */
-    int http2; /* 1: with https://, many watches share a connection, and KI_WATCH_LIST_AUTO means NEVER */
-    int gzip;  /* 1: ask for compressed responses */
+    int http2; /* 1: with https://, many watches share a connection. Lists are not streamed then, unless an informer's
+                * watch_list is KI_WATCH_LIST_ALWAYS */
+    int gzip;                        /* 1: ask for compressed responses */
     int allow_plaintext_credentials; /* 1: tokens and passwords are sent over http:// too */
     const char *user_agent;          /* NULL: "kinformer/" and the version; no control characters */
     size_t connections_max;          /* 0: no limit. With http2, counted separately for HTTP/1.1 and HTTP/2 */
@@ -134,9 +135,8 @@ typedef struct ki_client_options {
     uint64_t requests_burst;     /* requests that need not wait at first; 0: 10 */
     uint64_t requests_at_once;   /* requests in flight; further ones wait, up to their timeout. 0: 64 */
 
-    /* More about server and credentials. */
-    /* Loaded with ki_config_new(). It replaces all other options for server and credentials. With it, these
-     * must not be set:
+    /* More about server and credentials. `config` was loaded with ki_config_new(). It replaces all other
+     * options for server and credentials. With it, these must not be set:
      *   - kubeconfig, context, cluster, kube_user, server, ns;
      *   - token, token_file, username, password, as_user, as_uid, as_groups, allow_plaintext_credentials;
      *   - certificate_authority, client_certificate, client_key, tls_server_name, insecure_skip_tls_verify;
@@ -160,7 +160,7 @@ typedef struct ki_client_options {
     ki_log_level log_level; /* the most verbose level it receives; 0: KI_LOG_INFO (unlike in ki_set_log()) */
 
     /* How often a single call (<kinformer/rest.h>) is retried, unless it sets retries_max itself. 0: 10
-     * times, but never if the call was begun in a reconcile function. Negative: never; a response with
+     * times, but in a reconcile function only once, after a 401. Negative: never; a response with
      * Retry-After (429 or 5xx) then ends the call at once, and its error says how long to wait. Set this in a
      * program that has a queue of its own, so that no thread waits. */
     int request_retries_max;
@@ -191,12 +191,12 @@ KI_API KI_NODISCARD ki_client *ki_client_new(const ki_client_options *options, k
  * Waits for running callbacks. If a callback has freed an informer, it also waits for the read sections of
  * all threads, since they may still use its objects. NULL is allowed.
  *
- * Inside a callback or a read section it returns at once. Everything is stopped by then; the rest is done
- * after the callback has returned. If the callback runs on a thread of the program, the function that runs
- * it, such as ki_client_dispatch() or a wait, does the rest before it returns. Otherwise, on the library's
- * threads and in read sections, a temporary thread does it; callbacks that are still due may run there. If
- * that thread cannot be started, a thread of the client tries again. If the client has no threads, an error
- * is logged and the client is leaked.
+ * Inside a callback or a read section it returns at once. Everything has stopped by then; memory and threads
+ * are freed after the callback has returned. If the callback runs on a thread of the program, the function
+ * that runs it, such as ki_client_dispatch() or a wait, frees them before it returns. Otherwise, on the
+ * library's threads and in read sections, a temporary thread does so; callbacks that are still due may run
+ * there. If that thread cannot be started, a thread of the client tries again. If the client has no threads,
+ * an error is logged and the client is leaked.
  *
  * Threads: any, once; also while other threads free objects made with the client, or wait for them.
  *          Afterwards the pointer must not be used, not even by a callback that is still running, and the

@@ -226,10 +226,9 @@ KI_API KI_NODISCARD int ki_controller_start(ki_controller *controller, ki_error 
  * worker threads, in any callback; it then returns 0. Must not be called in a signal handler;
  * docs/controllers.md shows how to stop on a signal.
  *
- * A stop is remembered until ki_controller_start() is called, or a ki_controller_run() has returned because
- * of it. So it is not lost if it comes just before a run: that run returns at once. For the same reason, a
- * stop after a run has returned, as in a clean-up, ends the next run, unless ki_controller_start() is called
- * before it.
+ * A stop that comes before ki_controller_run() is not lost: that run returns at once. Only a call of
+ * ki_controller_start(), or a run that has returned because of the stop, forgets it. So after a stop in a
+ * clean-up, call ki_controller_start() before the next run.
  *
  * Returns: 0, also for NULL; KI_ERR_TIMEOUT: some reconciles are still running after stop_timeout_ms; `err`
  *          has their number and their keys, as many as fit; call it again to wait on. KI_ERR_FORKED.

@@ -6,9 +6,11 @@
  * first call. Other outputs are written on success only. There is no thread-local last error.
  *
  * A constructor that fails returns NULL. That NULL may be passed on as the object of a call: frees allow it,
- * and other calls fail and change nothing. Where they have a `ki_error` with an error in it, that error
- * stays, and its code is returned instead of KI_ERR_INVALID. So a chain of calls with one `ki_error` ends
- * with the first error, also if it begins with ki_apiserver_start() and goes on with the URL of that server.
+ * and other calls fail and change nothing. If such a call has a `ki_error` that already holds an error, the
+ * error stays, and its code is returned instead of KI_ERR_INVALID. So after a constructor has failed, the
+ * calls that get its NULL report why, also if the constructor is ki_apiserver_start() and a later call uses
+ * the URL of that server. This is so only for NULL: if another call fails, such as ki_apiserver_put(), the
+ * next failure replaces its error. Test what is returned, not `err.code`: a success does not clear it.
  *
  * Threads: any, for all calls.
  */

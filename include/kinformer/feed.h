@@ -46,8 +46,8 @@ typedef struct ki_feed_options {
 
     /** Called on `io` with every change, in order; must be quick. After it has returned 1, nothing is read
      * from the server until ki_feed_resume(). A LIST_END with an older version than one received since the
-     * last RESET means that the server lags behind: then remove nothing, and drop the objects that only this
-     * list has added. Another list follows. */
+     * last RESET means that the server lags behind: then ignore the list: remove nothing, and remove again
+     * the objects that only this list has added. Another list follows. */
     ki_change_cb on_change;
 
     /** Written on `io`, where its index functions run as well. An object without a usable key is refused and

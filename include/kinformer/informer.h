@@ -40,7 +40,7 @@ typedef struct ki_registration ki_registration;
  * With KI_WATCH_LIST_AUTO, lists are streamed if the server supports it. After two failures in a row, LIST is
  * used for ten minutes. A first list that is read as JSON, like that of a custom resource, is a LIST with
  * resourceVersion=0 instead: it takes half the time, but may not have the newest state. If it fails, a
- * streamed list follows, then both once more, then a LIST of the newest version.
+ * streamed list follows, then both once more, then LISTs of the newest version and of version 0 by turns.
  */
 typedef enum ki_watch_list {
     KI_WATCH_LIST_AUTO = 0,
@@ -52,7 +52,7 @@ typedef enum ki_watch_list {
 /** What to do when the program writes into objects of the store. Detecting this costs time. */
 typedef enum ki_mutations {
     KI_MUTATIONS_AUTO = 0, /* $KUBE_CACHE_MUTATION_DETECTOR decides: true is ABORT, else IGNORE */
-    KI_MUTATIONS_REPORT,   /* log the key and both fingerprints */
+    KI_MUTATIONS_REPORT,   /* log the key, and a hash of the object as stored and as found */
     KI_MUTATIONS_ABORT,    /* log, and end the process */
     KI_MUTATIONS_IGNORE
 } ki_mutations;
@@ -211,7 +211,7 @@ KI_API KI_NODISCARD int ki_informer_wait_for_version(ki_informer *informer, ki_s
  *
  * Servers send a bookmark about once a minute, so a store is rarely older than that. If a server sends none,
  * the age grows while nothing changes. While the informer lists because watches are broken (reason Polling),
- * lists may be up to 5 minutes apart, so the age may exceed 180,000 on a quiet cluster. While the server
+ * lists may be up to 5 minutes apart, so the age may reach 300,000 on a quiet cluster. While the server
  * answers each watch with 429 (reason TooManyRequests), nothing is listed, and the age grows. It keeps
  * growing after a stop.
  *

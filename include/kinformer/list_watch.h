@@ -8,16 +8,16 @@
  * Status. It may be protobuf instead: see ki_answer_set_content_type().
  *
  * What a source must know:
- *   - The first list is a LIST of any version ("0"). If it fails, the next one is streamed, and so are all
- *     later lists. With KI_WIRE_PROTOBUF or KI_WATCH_LIST_ALWAYS the first list is streamed as well; with
- *     `no_watch_list` or KI_WATCH_LIST_NEVER none is.
+ *   - The first list is a LIST of any version ("0"), and later lists are streamed; <kinformer/informer.h> has
+ *     the order while the first one fails (ki_watch_list). With KI_WIRE_PROTOBUF or KI_WATCH_LIST_ALWAYS the
+ *     first list is streamed as well; with `no_watch_list` or KI_WATCH_LIST_NEVER none is.
  *   - A streamed list is a watch with `send_initial_events`. The answer is an ADDED event for each object,
  *     then a BOOKMARK whose object has the annotation "k8s.io/initial-events-end": "true" and the
  *     resourceVersion of the list, then events as they happen. Other BOOKMARKs before the end are ignored in
- *     the first minute; a later one fails the list (NoEndOfList), unless the source was told to wait before
- *     it. A source can reject a streamed list with a status of 400, 405, 406, 415 or 422, or with
- *     KI_ERR_INVALID from `begin`: a LIST follows at once. After two failures of another kind in a row (5xx,
- *     cut, silent), LIST is used for ten minutes.
+ *     the first minute; a later one fails the list (NoEndOfList), unless ki_answer_body() had
+ *     returned 1 before that bookmark. A source can reject a streamed list with a status of 400, 405, 406,
+ *     415 or 422, or with KI_ERR_INVALID from `begin`: a LIST follows at once. After two failures of another
+ *     kind in a row (5xx, cut, silent), LIST is used for ten minutes.
  *   - Objects and lists have a resourceVersion, which increases with each change. A watch from a version that
  *     is no longer known must be answered with 410, or with an ERROR event that holds such a Status.
  *   - The source ends a watch after `timeout_seconds`; 30 s later the informer cancels it.

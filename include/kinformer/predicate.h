@@ -4,8 +4,8 @@
  *   ki_predicate either = ki_predicate_or(&KI_PREDICATE_GENERATION_CHANGED, &KI_PREDICATE_LABELS_CHANGED);
  *   ki_controller_watch(controller, informer, &either);
  *
- * The ready-made predicates test updates. They let every add and delete pass, an update without `old`, and
- * one that replaces an object by another of the same name. Any other update passes only if the named part
+ * The ready-made predicates test updates. They let every add and delete pass, every update without `old`, and
+ * every update with KI_EVENT_REPLACED. Any other update passes only if the named part
  * differs, so a resync never passes. Predicates are plain values that borrow the predicates they are made of.
  * A controller borrows its predicates as well: all of them must live until the controller's on_release.
  * Threads: any, for all calls.

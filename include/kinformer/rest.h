@@ -23,11 +23,11 @@
  *                                 timeout would pass first. When it is not retried, retry_after_ms of the
  *                                 error says how long the server asks to wait.
  *   401                           The credentials are renewed, and the call is sent once more.
- *   a GET or LIST is cut          It is sent again after a second.
+ *   a GET or LIST is cut          It is sent again after a second, also up to 10 times.
  *   a write is cut                Never retried, since the server may have carried it out: the error is
  *                                 KI_ERR_HTTP; read the object to find out.
  *
- * A call that is begun in a reconcile function, or in the callback of such a call, is only retried after a
+ * A call that is started in a reconcile function, or in the callback of such a call, is only retried after a
  * 401, unless retries_max is set, here or in the client's options: pass the error to ki_retry(), and the key
  * waits in the queue. libcurl itself repeats a request on a new connection if the server closed the old one
  * before the first byte of a response.
@@ -49,11 +49,11 @@ KI_EXTERN_C_BEGIN
 typedef enum ki_rest_verb {
     KI_REST_GET = 1, /* the object `name` */
     KI_REST_LIST,    /* one page of the collection, selected by `list` */
-    KI_REST_CREATE,  /* create the object in `body`, which has its name; with a subresource (eviction, token):
+    KI_REST_CREATE, /* create the object in `content` or `body`, which has its name; with a subresource (eviction, token):
                       * create that for the object `name` */
-    KI_REST_UPDATE,  /* replace `name` by `body`; with the subresource "status" only that part */
-    KI_REST_PATCH,   /* change `name` by `body`, a patch of the type `patch` */
-    KI_REST_DELETE,  /* the object `name` */
+    KI_REST_UPDATE, /* replace `name` by that object; with the subresource "status" only that part */
+    KI_REST_PATCH,  /* change `name` by a patch of the type `patch`, in `content` or `body` */
+    KI_REST_DELETE, /* the object `name` */
     KI_REST_DELETE_COLLECTION /* all objects that `list` selects; of a namespaced resource, in `ns`, which is
                                * required. `body` of the answer lists them; it is empty if it would exceed
                                * body_bytes_max */
@@ -109,7 +109,8 @@ typedef struct ki_rest_answer {
  */
 typedef void (*ki_rest_cb)(const ki_rest_answer *answer, void *user);
 
-/** A call to make; zero means default. Everything that it points to is copied. */
+/** A call to make; zero means default. Everything that it points to is copied. The texts of
+ * ki_object_namespace() and ki_object_name() do not end with a NUL: ki_object_copy_fields() copies them. */
 typedef struct ki_rest_request {
     ki_rest_verb verb;
     ki_patch patch; /* for KI_REST_PATCH only */

@@ -16,8 +16,8 @@ typedef struct ki_status_cause {
     ki_str field; /* "spec.containers[0].image" */
 } ki_status_cause;
 
-/** All text is unescaped and lives as long as the answer that holds the Status. Fields that the server did
- * not send are empty. */
+/** All text is unescaped and lives as long as the ki_rest_answer that points to the Status. Fields that the
+ * server did not send are empty. */
 typedef struct ki_status {
     int http_status;         /* 409; "code" on the wire; 0: not sent */
     int retry_after_seconds; /* 0: not sent */

@@ -139,8 +139,9 @@ KI_API int ki_index_emit_value(ki_index_emit *emit, ki_str value);
  * true. Anything else (null, an array, a map, or nothing at all) has no value. A value that occurs twice in
  * an object counts once.
  *
- * For a projection, see ki_informer_add_index_path(). A feed that is made later with this store keeps the
- * path, too. After that, a path that the feed's projection drops is refused.
+ * If objects have only some of their fields (`keep`, `drop`), see ki_informer_add_index_path(). A feed that
+ * is made later with this store keeps the path, too. After that, a path that the feed's projection drops is
+ * refused.
  *
  * Returns: 0; KI_ERR_INVALID for a name already in use, a malformed path, the path "", one of more than 32
  *          parts, or one that the projection drops; KI_ERR_NO_MEMORY; KI_ERR_WOULD_DEADLOCK in a read

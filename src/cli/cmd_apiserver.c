@@ -21,7 +21,7 @@ static const char help_head[] =
     "  kinformer apiserver --port 8001\n"
     "  kinformer apiserver --simulate deployments\n"
     "  kinformer apiserver --tls --token secret --kubeconfig-out kubeconfig\n"
-    "  kinformer apiserver --load manifests/ --fault reset,on=watch,after-bytes=1000,times=3\n";
+    "  kinformer apiserver --load manifests/ --fault reset,on=watch+streamed-list,times=3\n";
 
 static const char help_tail[] =
     "\n"
