@@ -111,9 +111,9 @@ typedef struct ki_client_options {
     int insecure_skip_tls_verify;
 
     /* Connections. */
-    int http2; /* 1: with https://, many watches share a connection. Lists are not streamed then, unless an informer's
-                * watch_list is KI_WATCH_LIST_ALWAYS */
-    int gzip;                        /* 1: ask for compressed responses */
+    int http2; /* 1: with https://, many watches share a connection. Then lists are not streamed, except for
+                * informers with KI_WATCH_LIST_ALWAYS */
+    int gzip;  /* 1: ask for compressed responses */
     int allow_plaintext_credentials; /* 1: tokens and passwords are sent over http:// too */
     const char *user_agent;          /* NULL: "kinformer/" and the version; no control characters */
     size_t connections_max;          /* 0: no limit. With http2, counted separately for HTTP/1.1 and HTTP/2 */

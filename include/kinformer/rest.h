@@ -49,11 +49,11 @@ KI_EXTERN_C_BEGIN
 typedef enum ki_rest_verb {
     KI_REST_GET = 1, /* the object `name` */
     KI_REST_LIST,    /* one page of the collection, selected by `list` */
-    KI_REST_CREATE, /* create the object in `content` or `body`, which has its name; with a subresource (eviction, token):
-                      * create that for the object `name` */
-    KI_REST_UPDATE, /* replace `name` by that object; with the subresource "status" only that part */
-    KI_REST_PATCH,  /* change `name` by a patch of the type `patch`, in `content` or `body` */
-    KI_REST_DELETE, /* the object `name` */
+    KI_REST_CREATE,  /* create the object in `content` or `body`, which has its name; with a subresource
+                     * (eviction, token): create that for the object `name` */
+    KI_REST_UPDATE,  /* replace `name` by that object; with the subresource "status" only that part */
+    KI_REST_PATCH,   /* change `name` by a patch of the type `patch`, in `content` or `body` */
+    KI_REST_DELETE,  /* the object `name` */
     KI_REST_DELETE_COLLECTION /* all objects that `list` selects; of a namespaced resource, in `ns`, which is
                                * required. `body` of the answer lists them; it is empty if it would exceed
                                * body_bytes_max */
