@@ -125,8 +125,8 @@ KI_API int ki_workqueue_done(ki_workqueue *queue, ki_str key);
 
 /**
  * ki_workqueue_done() for the key in `item`, if it has one, and ki_workqueue_get(), in one step: cheaper for
- * a worker that takes one key after the other. A key that no worker has is ignored. Zero `item` before the
- * first call.
+ * a worker that takes one key after the other. Zero `item` before the first call, and after a call of
+ * ki_workqueue_done() with its key, which is not valid any more.
  *
  * Returns: as ki_workqueue_get(). After KI_ERR_TIMEOUT and KI_ERR_STOPPED the work on the previous key has
  *          ended nevertheless, and item->key is empty.

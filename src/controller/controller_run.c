@@ -60,6 +60,11 @@ int ki_controller_start(ki_controller *controller, ki_error *err)
 {
     if (controller == NULL)
         return ki_fail_missing(err, "no controller");
+    if (!ki_client_is_foreign(controller->client)) { /* forgets a stop even if the start fails */
+        ki_mutex_lock(&controller->mu);
+        controller->is_stop_pending = false;
+        ki_mutex_unlock(&controller->mu);
+    }
     int rc = ki_client_run(controller->client, err);
     if (rc < 0)
         return rc;

@@ -201,7 +201,7 @@ static void log_failure(const ki_request *request, const ki_result *result)
 
 /* Tells the limiter the result, and returns how long the key waits until its next reconcile; UINT64_MAX:
  * until an event adds it again. */
-static uint64_t tell_limiter(const ki_request *request, const ki_result *result)
+static uint64_t ask_limiter(const ki_request *request, const ki_result *result)
 {
     ki_controller *c = request->controller;
     uint64_t ns = 0;
@@ -214,6 +214,21 @@ static uint64_t tell_limiter(const ki_request *request, const ki_result *result)
     if (ki_limiter_when_at(c->limiter, request->item.key, ki_controller_now_ns(c), &ns) < 0)
         ns = KI_NS_PER_S;
     return ki_ns_max(ns, ki_ns_of_ms(result->after_ms));
+}
+
+/* A custom limiter is the program's: it may stop or free the controller or the client, which must not wait
+ * for this request. */
+static uint64_t tell_limiter(const ki_request *request, const ki_result *result)
+{
+    const ki_controller *before = working;
+    bool was_in_worker = ki_callback_is_in_worker(); /* a reconcile may finish another request */
+    working = request->controller;
+    ki_callback_enter_worker();
+    uint64_t ns = ask_limiter(request, result);
+    if (!was_in_worker)
+        ki_callback_leave_worker();
+    working = before;
+    return ns;
 }
 
 static void count_locked(ki_controller *c, const ki_request *request, const ki_result *result,

@@ -8,13 +8,14 @@
 #include "util/units.h"
 
 /* POLL_MS_MIN, _MAX: the interval between checks, doubled each time. FORGET_MS: how long after its last
- * timeout a key that is never checked again is kept. */
-enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100, FORGET_MS = 60000 };
+ * timeout a key that is never checked again is kept. KEPT_AT_ONCE: how many kept keys are
+ * checked for that at once. */
+enum { POLL_MS_MIN = 5, POLL_MS_MAX = 100, FORGET_MS = 60000, KEPT_AT_ONCE = 4 };
 
 /* The expectations of one key. */
 typedef struct expected {
     ki_map_node by_key;
-    ki_list_node node; /* in `all`; the key that was added to last is at the end */
+    ki_list_node node; /* in `all`, in no order */
     ki_list writes;
     uint64_t held_until_ns;
     uint64_t until_ns; /* the latest time of all writes and holds */
@@ -105,26 +106,28 @@ void ki_expectations_forget(ki_expectations *expectations, const ki_informer *in
 
 /* ---- adding ------------------------------------------------------------------------------------------ */
 
-/* Otherwise, a key that is never worked on again would stay forever. */
+/* Otherwise, a key that is never worked on again would stay forever. A key that must be kept goes to the end,
+ * because those behind it may have been held for a shorter time; after a few of these the rest is left to the
+ * next call. More keys are checked than added, so none stays much too long. */
 static void forget_old(ki_expectations *expectations, uint64_t now_ns)
 {
-    for (ki_list_node *node = ki_list_first(&expectations->all); node != NULL;
-         node = ki_list_first(&expectations->all)) {
-        expected *e = KI_CONTAINER_OF(node, expected, node);
-        if (now_ns < e->until_ns + ki_ns_of_ms(FORGET_MS))
-            break;
-        forget(expectations, e);
+    for (int kept = 0; kept < KEPT_AT_ONCE && !ki_list_is_empty(&expectations->all);) {
+        expected *e = KI_CONTAINER_OF(ki_list_first(&expectations->all), expected, node);
+        if (now_ns >= e->until_ns + ki_ns_of_ms(FORGET_MS)) {
+            forget(expectations, e);
+            continue;
+        }
+        ki_list_remove(&e->node);
+        ki_list_push_back(&expectations->all, &e->node);
+        kept++;
     }
 }
 
 static expected *find_or_make(ki_expectations *expectations, ki_str key)
 {
     expected *e = find(expectations, key);
-    if (e != NULL) {
-        ki_list_remove(&e->node);
-        ki_list_push_back(&expectations->all, &e->node);
+    if (e != NULL)
         return e;
-    }
     e = ki_malloc(sizeof(*e) + key.len);
     if (e == NULL)
         return NULL;

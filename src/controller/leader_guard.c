@@ -28,6 +28,35 @@ static int refuse(const ki_write *write, ki_error *why, void *user)
     return ki_fail(why, KI_ERR_REFUSED, "not the leader: leader election has ended");
 }
 
+static void end_guards(ki_leader *leader, ki_list *guards)
+{
+    for (ki_list_node *node = ki_list_pop_front(guards); node != NULL; node = ki_list_pop_front(guards)) {
+        guard *g = KI_CONTAINER_OF(node, guard, node);
+        ki_write_gate_replace(&g->client->gate, ask_leader, leader, refuse);
+        ki_client_unref(g->client);
+        ki_free(g);
+    }
+}
+
+/* Takes out the guards of clients that have been freed, which cannot write any more. Returns whether `client`
+ * has a guard. */
+static bool take_closed_locked(ki_leader *leader, const ki_client *client, ki_list *out_closed)
+    KI_REQUIRES(leader->mu)
+{
+    KI_ASSERT_HELD(leader->mu);
+    bool is_guarded = false;
+    for (ki_list_node *node = ki_list_first(&leader->guards), *next; node != NULL; node = next) {
+        const guard *g = KI_CONTAINER_OF(node, guard, node);
+        next = ki_list_next(&leader->guards, node);
+        is_guarded |= g->client == client;
+        if (g->client == client || !g->client->is_closing)
+            continue;
+        ki_list_remove(node);
+        ki_list_push_back(out_closed, node);
+    }
+    return is_guarded;
+}
+
 int ki_leader_guard(ki_leader *leader, ki_client *client)
 {
     if (leader == NULL || client == NULL || client == leader->client)
@@ -42,21 +71,23 @@ int ki_leader_guard(ki_leader *leader, ki_client *client)
         ki_free(fresh);
         return rc;
     }
-    ki_client_ref(client);
-    fresh->client = client;
+    ki_list closed;
+    ki_list_init(&closed);
     ki_mutex_lock(&leader->mu);
-    ki_list_push_back(&leader->guards, &fresh->node);
+    bool is_guarded = take_closed_locked(leader, client, &closed);
+    if (!is_guarded) {
+        ki_client_ref(client);
+        fresh->client = client;
+        ki_list_push_back(&leader->guards, &fresh->node);
+    }
     ki_mutex_unlock(&leader->mu);
+    end_guards(leader, &closed);
+    if (is_guarded)
+        ki_free(fresh);
     return 0;
 }
 
 void ki_leader_end_guards(ki_leader *leader)
 {
-    for (ki_list_node *node = ki_list_pop_front(&leader->guards); node != NULL;
-         node = ki_list_pop_front(&leader->guards)) {
-        guard *g = KI_CONTAINER_OF(node, guard, node);
-        ki_write_gate_replace(&g->client->gate, ask_leader, leader, refuse);
-        ki_client_unref(g->client);
-        ki_free(g);
-    }
+    end_guards(leader, &leader->guards);
 }

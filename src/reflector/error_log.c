@@ -44,6 +44,7 @@ void ki_error_log_write(ki_error_log *log, const ki_informer_error *error)
     ki_log(level, log->owner.component,
            KI_LOG_FIELDS(
                {"name", ki_str_of(log->owner.name)}, {"resource", ki_str_of(log->owner.resource->plural)},
+               {"group", ki_str_of(log->owner.resource->group)},
                {"reason", ki_str_of(ki_reason_name(error->reason))}, {"key", ki_str_of(error->key)}),
            "%s%s", error->error->message, more);
 }
@@ -56,7 +57,8 @@ void ki_error_log_object(ki_error_log *log, ki_str key, const char *message)
     if (may_write(log, more, sizeof(more)))
         ki_log(KI_LOG_WARNING, log->owner.component,
                KI_LOG_FIELDS({"name", ki_str_of(log->owner.name)},
-                             {"resource", ki_str_of(log->owner.resource->plural)}, {"key", key}),
+                             {"resource", ki_str_of(log->owner.resource->plural)},
+                             {"group", ki_str_of(log->owner.resource->group)}, {"key", key}),
                "%s%s", message, more);
 }
 
@@ -76,6 +78,7 @@ static void write_turn(ki_error_log *log, ki_log_level level, ki_reason reason, 
     ki_log(level, log->owner.component,
            KI_LOG_FIELDS({"name", ki_str_of(log->owner.name)},
                          {"resource", ki_str_of(log->owner.resource->plural)},
+                         {"group", ki_str_of(log->owner.resource->group)},
                          {"reason", ki_str_of(ki_reason_name(reason))}),
            "%s%s", message, more);
 }

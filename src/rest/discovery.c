@@ -215,7 +215,10 @@ int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: cannot wait in a callback or a read section");
     ki_mutex_init(&w.mu);
+    ki_client_ref(
+        client); /* another thread may free it when the discovery has ended, before this one waits */
     int rc = wait_for(&w, name, err);
+    ki_client_unref(client);
     if (rc == 0)
         *out_resource = w.found;
     ki_mutex_fini(&w.mu);

@@ -69,6 +69,8 @@ static void give_up(ki_rest_call *call, int code, ki_reason reason, const char *
     KI_ASSERT_ON(call->rest->client->io);
     if (call->transfer != NULL)
         ki_transfer_cancel(call->transfer);
+    if (call->has_turn && call->rest->has_limit && call->due_ns > now_of(call))
+        ki_token_bucket_give_back(&call->rest->limit); /* otherwise, cancelled calls would delay later ones */
     leave_flight(call);
     ki_rest_reader_fail(&call->reader, code, reason, message);
     ki_rest_ended(call);

@@ -34,3 +34,9 @@ uint64_t ki_token_bucket_reserve(ki_token_bucket *bucket, uint64_t now_ns, uint6
     bucket->full_ns = full + bucket->interval_ns;
     return at;
 }
+
+void ki_token_bucket_give_back(ki_token_bucket *bucket)
+{
+    assert(bucket != NULL && bucket->full_ns >= bucket->interval_ns);
+    bucket->full_ns -= bucket->interval_ns;
+}

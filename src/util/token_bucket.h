@@ -27,4 +27,7 @@ uint64_t ki_token_bucket_take(ki_token_bucket *bucket, uint64_t now_ns);
  * none and returns UINT64_MAX if that time would be after `latest_ns`. First come, first served. */
 uint64_t ki_token_bucket_reserve(ki_token_bucket *bucket, uint64_t now_ns, uint64_t latest_ns);
 
+/* Gives back a reserved token that is not needed any more. Other reservations stay as they are. */
+void ki_token_bucket_give_back(ki_token_bucket *bucket);
+
 #endif

@@ -21,6 +21,8 @@ static void on_fork(ki_fork_hook *hook, ki_fork_phase phase)
         ki_work_waiters_forget(&queue->waiters);
     }
     ki_mutex_unlock(&queue->mu);
+    if (phase == KI_FORK_CHILD)
+        ki_mutex_init(&queue->mu); /* it may count waiting threads, which do not exist here */
 }
 
 static int init(ki_workqueue *queue, const ki_workqueue_options *options, ki_error *err)

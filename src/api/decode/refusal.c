@@ -52,6 +52,13 @@ static const char *withheld(const ki_refusal *refusal)
     return is_about_who && refusal->withheld != NULL ? refusal->withheld : "";
 }
 
+/* With a Status, the object is missing, not the resource. */
+static const char *hint(const ki_refusal *refusal)
+{
+    assert(refusal->status == NULL);
+    return refusal->http_status == 404 ? ", as for a resource that it does not serve" : "";
+}
+
 void ki_refusal_explain(const ki_refusal *refusal, ki_error *err)
 {
     assert(refusal != NULL);
@@ -70,7 +77,7 @@ void ki_refusal_explain(const ki_refusal *refusal, ki_error *err)
                      refusal->http_status);
     } else {
         size_t n = ki_one_line_cut(shown, sizeof(shown), first_line(refusal->body));
-        ki_error_set(err, refusal->code, 0, "the server responded with %d%s%s%s%s", refusal->http_status,
-                     comma, why, n > 0 ? ": " : "", shown);
+        ki_error_set(err, refusal->code, 0, "the server responded with %d%s%s%s%s%s", refusal->http_status,
+                     comma, why, hint(refusal), n > 0 ? ": " : "", shown);
     }
 }

@@ -96,6 +96,29 @@ static void a_call_that_would_wait_too_long_fails_at_once(void **state)
     rest_world_fini(&w);
 }
 
+static void a_cancelled_call_leaves_its_turn_to_others(void **state)
+{
+    (void)state;
+    enum { CALLS = 50 };
+    rest_world w = {.mode = KI_MODE_THREADS, .options = {.requests_per_second = 1, .requests_burst = 1}};
+    told_answer told[CALLS] = {0};
+    uint64_t ids[CALLS] = {0};
+    rest_world_init(&w, rest_world_echo, NULL);
+    for (int i = 0; i < CALLS; i++) {
+        ki_rest_request waiting = rest_request_heard(KI_REST_GET, &told[i]);
+        assert_int_equal(ki_rest_begin(w.client, &waiting, &ids[i], NULL), 0);
+    }
+    rest_world_wait(&w, &told[0], 1); /* the others wait for their turn */
+    for (int i = 1; i < CALLS; i++) {
+        ki_rest_cancel(w.client, ids[i]);
+        rest_world_wait(&w, &told[i], 1);
+    }
+    ki_rest_request get = rest_request(KI_REST_GET);
+    get.timeout_ms = 30 * 1000; /* less than the turns of all cancelled calls */
+    assert_int_equal(ki_rest_run(w.client, &get, NULL, NULL), 0);
+    rest_world_fini(&w);
+}
+
 /* ---- concurrent calls -------------------------------------------------------------------------------- */
 
 /* Requests for objects named "slow" get their response when poked. */
@@ -167,6 +190,7 @@ int main(void)
         WITH_MEMORY_CHECK(threads_that_begin_and_cancel_lose_no_callback),
         WITH_MEMORY_CHECK(more_calls_than_the_limit_have_to_wait),
         WITH_MEMORY_CHECK(a_call_that_would_wait_too_long_fails_at_once),
+        WITH_MEMORY_CHECK(a_cancelled_call_leaves_its_turn_to_others),
         WITH_MEMORY_CHECK(no_more_calls_than_allowed_are_in_flight),
         WITH_MEMORY_CHECK(a_connection_is_kept_beside_many_in_use),
     };

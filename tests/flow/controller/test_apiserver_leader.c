@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "controller/leader.h"
 #include "flow/support/contender.h"
 #include "support/apiserver/api_rig.h"
 #include "support/exposition.h"
@@ -292,6 +293,32 @@ static void a_freed_leader_does_not_remove_a_later_gate(void **state)
     ki_apiserver_free(server);
 }
 
+static void guards_of_freed_clients_are_dropped(void **state)
+{
+    (void)state;
+    contender a = {0};
+    ki_error err = {0};
+    ki_apiserver *server = api_rig_start(NULL);
+    contender_begin(&a, server, "a", KI_MODE_THREADS);
+    ki_client *last = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
+    for (int i = 0; i < 5; i++) {
+        ki_client *client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server)}, &err);
+        assert_int_equal(ki_leader_guard(a.leader, client), 0);
+        ki_client_free(client);
+    }
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(ki_leader_guard(a.leader, last), 0);
+    ki_mutex_lock(&a.leader->mu);
+    ki_list_node *only = ki_list_first(&a.leader->guards);
+    bool is_one = only != NULL && ki_list_next(&a.leader->guards, only) == NULL;
+    ki_mutex_unlock(&a.leader->mu);
+    assert_true(is_one);
+    contender_end(&a);
+    assert_int_equal(try_write(last, &err), KI_ERR_REFUSED);
+    ki_client_free(last);
+    ki_apiserver_free(server);
+}
+
 /* The client of the child is not guarded by a leader that does not exist there, either. */
 static void a_forked_child_cannot_guard_with_an_inherited_leader(void **state)
 {
@@ -372,6 +399,7 @@ int main(void)
         cmocka_unit_test(metrics_show_the_leader_and_slow_renewals),
         cmocka_unit_test(a_guarded_client_writes_only_while_its_process_leads),
         cmocka_unit_test(a_freed_leader_does_not_remove_a_later_gate),
+        cmocka_unit_test(guards_of_freed_clients_are_dropped),
         cmocka_unit_test(a_forked_child_cannot_guard_with_an_inherited_leader),
         cmocka_unit_test(a_deleted_lease_is_created_again_by_the_leader),
         cmocka_unit_test(a_missing_namespace_is_logged),

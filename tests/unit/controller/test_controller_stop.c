@@ -84,6 +84,19 @@ static void a_start_forgets_a_stop_before_it(void **state)
     controller_rig_fini(&rig);
 }
 
+static void a_start_that_fails_forgets_a_stop_as_well(void **state)
+{
+    (void)state;
+    controller_rig rig;
+    ki_error err = {0};
+    controller_rig_init(&rig, NULL);
+    assert_int_equal(ki_controller_watch(rig.controller, NULL, NULL), KI_ERR_INVALID);
+    stop_it(&rig);
+    assert_int_equal(ki_controller_start(rig.controller, &err), KI_ERR_INVALID);
+    assert_int_equal(ki_controller_run(rig.controller, &err), KI_ERR_INVALID);
+    controller_rig_fini(&rig);
+}
+
 static void a_stop_during_a_run_does_not_end_the_next_one(void **state)
 {
     (void)state;
@@ -156,6 +169,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_stop_before_a_run_ends_it_at_once),
         WITH_MEMORY_CHECK(several_stops_before_a_run_end_only_one),
         WITH_MEMORY_CHECK(a_start_forgets_a_stop_before_it),
+        WITH_MEMORY_CHECK(a_start_that_fails_forgets_a_stop_as_well),
         WITH_MEMORY_CHECK(a_stop_during_a_run_does_not_end_the_next_one),
         WITH_MEMORY_CHECK(a_stop_after_a_start_ends_the_next_run),
         WITH_MEMORY_CHECK(a_second_stop_during_a_run_does_not_end_the_next_one),

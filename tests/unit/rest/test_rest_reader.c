@@ -151,7 +151,8 @@ static void a_refusal_may_have_no_status(void **state)
     for (size_t i = 0; i < 4; i++) {
         ki_rest_answer answer = answer_to(&list, 404, bodies[i]);
         assert_int_equal(answer.error.code, KI_ERR_NOT_FOUND);
-        assert_string_equal(answer.error.message, "the server responded with 404");
+        assert_string_equal(answer.error.message,
+                            "the server responded with 404, as for a resource that it does not serve");
         assert_null(answer.status);
         ki_rest_answer_fini(&answer);
     }

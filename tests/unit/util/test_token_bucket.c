@@ -71,6 +71,18 @@ static void a_token_that_is_available_too_late_is_not_reserved(void **state)
     assert_true(ki_token_bucket_reserve(&bucket, 0, SECOND) == SECOND);
 }
 
+static void a_token_that_is_given_back_can_be_reserved_again(void **state)
+{
+    (void)state;
+    ki_token_bucket bucket;
+    ki_token_bucket_init(&bucket, SECOND, 1);
+    assert_true(ki_token_bucket_reserve(&bucket, 0, UINT64_MAX) == 0);
+    assert_true(ki_token_bucket_reserve(&bucket, 0, UINT64_MAX) == SECOND);
+    assert_true(ki_token_bucket_reserve(&bucket, 0, UINT64_MAX) == 2 * SECOND);
+    ki_token_bucket_give_back(&bucket);
+    assert_true(ki_token_bucket_reserve(&bucket, 0, UINT64_MAX) == 2 * SECOND);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -80,6 +92,7 @@ int main(void)
         cmocka_unit_test(a_failed_request_takes_nothing),
         cmocka_unit_test(future_tokens_are_reserved_in_order),
         cmocka_unit_test(a_token_that_is_available_too_late_is_not_reserved),
+        cmocka_unit_test(a_token_that_is_given_back_can_be_reserved_again),
     };
     return RUN_TESTS(tests);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shutting down a queue: which keys are still handed out, which are dropped, and how long a drain waits. */
 #include <kinformer/workqueue.h>
+#include <poll.h>
+#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -9,6 +11,7 @@
 #include "support/failing_allocator.h"
 #include "support/patience.h"
 #include "support/unit.h"
+#include "workqueue/queue.h"
 
 /* ---- in virtual time ----------------------------------------------------------------------------------- */
 
@@ -211,6 +214,38 @@ static void a_child_can_only_free_the_queue_of_its_parent(void **state)
     ki_metrics_free(metrics);
 }
 
+static void *get_one(void *user)
+{
+    ki_work_item item;
+    assert_int_equal(ki_workqueue_get(user, UINT64_MAX, &item), KI_ERR_STOPPED);
+    return NULL;
+}
+
+/* In the child, the mutex would count the sleeping worker, which does not exist there. */
+static void a_child_can_free_a_queue_in_which_a_worker_sleeps(void **state)
+{
+    (void)state;
+    int status = -1;
+    pthread_t worker;
+    ki_workqueue *queue = ki_workqueue_new(NULL, NULL);
+    assert_int_equal(pthread_create(&worker, NULL, get_one, queue), 0);
+    for (size_t sleepers = 0; sleepers == 0; (void)poll(NULL, 0, 1)) {
+        ki_workqueue_lock(queue);
+        sleepers = queue->waiters.sleepers;
+        ki_workqueue_unlock(queue);
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        ki_workqueue_free(queue);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    ki_workqueue_shut_down(queue);
+    assert_int_equal(pthread_join(worker, NULL), 0);
+    ki_workqueue_free(queue);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +257,7 @@ int main(void)
         WITH_MEMORY_CHECK(every_shut_down_ends_running_drains),
         WITH_MEMORY_CHECK(a_drain_times_out),
         WITH_MEMORY_CHECK(a_child_can_only_free_the_queue_of_its_parent),
+        WITH_MEMORY_CHECK(a_child_can_free_a_queue_in_which_a_worker_sleeps),
     };
     return RUN_TESTS(tests);
 }

@@ -82,7 +82,7 @@ static void a_rejected_request_says_what_was_withheld(void **state)
     refusal.http_status = 403;
     expect(&refusal, "the server responded with 403, and nothing was sent");
     refusal.http_status = 404;
-    expect(&refusal, "the server responded with 404");
+    expect(&refusal, "the server responded with 404, as for a resource that it does not serve");
 }
 
 int main(void)
