@@ -64,7 +64,7 @@ struct ki_life {
     ki_job dispatch_job;
     ki_reflector reflector; /* used on io only, like `errors` */
     ki_error_log errors;
-    _Atomic bool dispatch_is_due; /* dispatch_job has been woken and has not begun yet */
+    _Atomic bool dispatch_is_due; /* dispatch_job has been woken and has not started yet */
     _Atomic bool may_deliver;     /* changed under mu: false from a stop until the next start */
     _Atomic bool is_synced;       /* the first list has ended */
     ki_mutex mu;

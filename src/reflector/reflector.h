@@ -98,9 +98,9 @@ typedef struct ki_watch_attempt {
     uint64_t item_ns;     /* when the last item of its list arrived; before that, when the request was sent */
     int was_heard;        /* a head or bytes have arrived, and not of an error */
     int has_news;         /* it has brought something newer than the version it began with */
-    int has_result;       /* an event or a bookmark has arrived, apart from the list it may have begun with */
-    int was_paused;       /* paused since it began, or since its list ended: send times are unknown */
-    int is_unproven;      /* begun after a failure: the server may have another history */
+    int has_result;  /* an event or a bookmark has arrived, apart from the list it may have started with */
+    int was_paused;  /* paused since it began, or since its list ended: send times are unknown */
+    int is_unproven; /* started after a failure: the server may have another history */
 } ki_watch_attempt;
 
 /* The one-item list beside a watch, which detects another history of the server. */
