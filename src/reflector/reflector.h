@@ -163,11 +163,11 @@ struct ki_reflector {
     int depth;                 /* number of nested calls on the stack; the outermost begins the next
                                 * request */
     ki_deferred end_of_pieces; /* updates the status and the timer */
-    int is_full;               /* on_change has returned 1: there is no room */
+    int is_full;               /* on_change has returned 1: the destination is full */
     int is_ready;              /* initialised */
     uint64_t scheduled_ns;     /* the last argument of `schedule` */
     uint64_t behind_ns;        /* when unread bytes began to wait; UINT64_MAX: none wait */
-    uint64_t room_ns;          /* when the last pause ended */
+    uint64_t resumed_ns;       /* when the last pause ended */
     uint64_t quiet_ns;         /* when the silence of `answer` began, not counting pauses */
     uint64_t little_ns;        /* when the current measurement of a list's speed began, */
     size_t little_bytes;       /* and the bytes that have arrived since then */
@@ -227,7 +227,7 @@ void ki_reflector_halt(ki_reflector *reflector);
 /* The time that `schedule` named has come. */
 void ki_reflector_tick(ki_reflector *reflector);
 
-/* After on_change has returned 1: there is room again. */
+/* After on_change has returned 1: changes are accepted again. */
 void ki_reflector_resume(ki_reflector *reflector);
 
 /* Too many items of this attempt are held back, because the list has not yet proved that it is not older than

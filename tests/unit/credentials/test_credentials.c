@@ -108,11 +108,11 @@ static void a_token_file_is_read_again_each_minute(void **state)
 
 static void assert_hidden(const ki_credentials *credentials, const char *text, const char *expected)
 {
-    char room[128];
+    char buffer[128];
     size_t len = strlen(text);
-    memcpy(room, text, len);
-    room[ki_credentials_hide(room, len, credentials)] = 0;
-    assert_string_equal(room, expected);
+    memcpy(buffer, text, len);
+    buffer[ki_credentials_hide(buffer, len, credentials)] = 0;
+    assert_string_equal(buffer, expected);
 }
 
 static void credentials_that_are_sent_can_be_masked(void **state)
