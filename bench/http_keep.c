@@ -64,8 +64,8 @@ static bool keep(struct page *page, const char *bytes, size_t n)
             }
         }
         size_t part = n < page->pod_left ? n : page->pod_left;
-        size_t room = page->kept_bytes - page->kept_length;
-        size_t copied = part < room ? part : room;
+        size_t space = page->kept_bytes - page->kept_length;
+        size_t copied = part < space ? part : space;
         memcpy(page->kept + page->kept_length, bytes, copied);
         page->kept_length += copied;
         page->pod_left -= part;

@@ -279,9 +279,9 @@ static bool read_request(struct connection *connection)
     connection->request[0] = 0;
     while (strstr(connection->request, "\r\n\r\n") == NULL) {
         char *at = connection->request + connection->length;
-        size_t room = REQUEST_BYTES_MAX - connection->length;
-        ssize_t n = connection->ssl != NULL ? SSL_read(connection->ssl, at, (int)room)
-                                            : recv(connection->fd, at, room, 0);
+        size_t space = REQUEST_BYTES_MAX - connection->length;
+        ssize_t n = connection->ssl != NULL ? SSL_read(connection->ssl, at, (int)space)
+                                            : recv(connection->fd, at, space, 0);
         if (n <= 0) {
             return false;
         }

@@ -24,7 +24,7 @@ struct pipeline_source {
     void *user;
     bool is_watch;  /* a watch is being sent, otherwise a list */
     uint64_t piece; /* number of the piece, from 0 */
-    unsigned lists; /* lists begun so far; `next` decides the versions that the informer sees */
+    unsigned lists; /* lists started so far; `next` decides the versions that the informer sees */
     ki_answer *answer;
 };
 

@@ -10,7 +10,7 @@ namespace
 
 using namespace simdjson;
 
-static_assert(REFERENCE_PADDING >= SIMDJSON_PADDING, "documents have too little room after their end");
+static_assert(REFERENCE_PADDING >= SIMDJSON_PADDING, "documents have too little space after their end");
 
 ondemand::parser &shared_parser()
 {

@@ -18,7 +18,7 @@ struct text {
     size_t capacity;
 };
 
-/* Makes room for `extra` more bytes. Ends the program if out of memory: a benchmark has nothing to measure
+/* Makes space for `extra` more bytes. Ends the program if out of memory: a benchmark has nothing to measure
  * without its data. */
 void text_reserve(struct text *out, size_t extra);
 void text_fini(struct text *out);

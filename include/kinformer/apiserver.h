@@ -64,8 +64,8 @@ typedef struct ki_apiserver_options {
     uint64_t first_version;     /* the first resourceVersion; 0: from the clock */
     uint64_t bookmark_ms;       /* time between bookmarks; 0: a minute */
     size_t history_events;      /* per resource; 0: 10,000 */
-    size_t objects_max;         /* 0: 1,000,000; more are answered with 500 */
-    size_t watches_max;         /* 0: 10,000; more are answered with 429 */
+    size_t objects_max;         /* 0: 1,000,000; beyond that: 500 */
+    size_t watches_max;         /* 0: 10,000; beyond that: 429 */
     size_t body_bytes_max;      /* 0: 3 MiB, as in Kubernetes */
     size_t object_bytes_max;    /* of one object as JSON; 0: 3 MiB, twice the limit of etcd, which stores a
                                  * more compact form */
@@ -94,7 +94,7 @@ KI_API KI_NODISCARD ki_apiserver *ki_apiserver_start(const ki_apiserver_options 
 KI_API void ki_apiserver_free(ki_apiserver *server);
 
 /** The URL, "http://127.0.0.1:40123"; valid until the server is freed. NULL gives "", which ki_client_new()
- * refuses; an error that is in its `err` already stays, such as that of ki_apiserver_start(). */
+ * refuses; an error already in its `err` is kept, for example that of ki_apiserver_start(). */
 KI_API const char *ki_apiserver_url(const ki_apiserver *server);
 
 /** The certificate (PEM) with which clients verify the server, valid until the server is freed; NULL without

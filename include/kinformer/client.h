@@ -52,7 +52,7 @@ typedef struct ki_config ki_config; /* <kinformer/config.h> */
  * the loop, and may be called on any thread. */
 typedef enum ki_mode {
     KI_MODE_THREADS = 0, /* everything runs on the library's threads */
-    /* Handlers, reconcile functions and the answers of single calls run inside ki_client_dispatch(); index
+    /* Handlers, reconcile functions and the callbacks of single calls run inside ki_client_dispatch(); index
      * functions, transforms, tweaks, status and error callbacks, write gates and the log still run on the
      * library's threads. */
     KI_MODE_HANDLERS_ON_LOOP,

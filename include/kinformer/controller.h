@@ -28,9 +28,9 @@
  * ki_rest_run(). In the other modes, they run inside ki_client_dispatch() and must not wait: call
  * ki_rest_begin(), return ki_later(), and call ki_request_finish() from the callback.
  *
- * Calls that are begun in a reconcile function, or in the callback of such a call, are not retried by default
- * (see <kinformer/rest.h>): if the server answers with Retry-After, the call fails at once. Return ki_retry()
- * with its error, and the key waits instead of the worker.
+ * Calls that are started in a reconcile function, or in the callback of such a call, are not retried by
+ * default (see <kinformer/rest.h>): if the server answers with Retry-After, the call fails at once. Return
+ * ki_retry() with its error, and the key waits instead of the worker.
  *
  * Threads: any, for all calls.
  */

@@ -15,7 +15,7 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Called once for each search that was begun. `found` is the resource, or NULL; then `err` says why: see
+ * Called once for each search that was started. `found` is the resource, or NULL; then `err` says why: see
  * ki_discovery_run(). On success the code of `err` is 0.
  *
  * Ownership: the callback takes `found` and frees it with ki_resource_free().

@@ -17,13 +17,14 @@
  *         ki_controller_run(), ki_client_dispatch(), ki_delta_queue_pop() with a timeout,
  *         ki_registration_remove_and_wait() for another handler, and every function whose name ends with
  *         wait_for_sync or wait_for_version. To call the server, use ki_rest_begin();
- *       - some wait here as elsewhere, and could deadlock: ki_workqueue_get(), ki_workqueue_next() and
+ *       - these wait in a callback too, and can deadlock: ki_workqueue_get(), ki_workqueue_next() and
  *         ki_workqueue_drain() with a timeout, ki_parallelize_until(), ki_client_set_write_gate() and
  *         ki_leader_guard();
  *       - all others work as elsewhere. docs/threading.md has a table of all functions.
  *
- * A slow handler does not delay the others. When its backlog exceeds the limit, it has one entry per object
- * from then on: intermediate states are left out, but never the final state. ki_overflow has other choices.
+ * A slow handler does not delay the others. When its backlog exceeds the limit, the backlog keeps one entry
+ * per object from then on: intermediate states are left out, but never the final state. ki_overflow has other
+ * choices.
  */
 #ifndef KI_HANDLER_H
 #define KI_HANDLER_H
@@ -45,7 +46,7 @@ typedef struct ki_event {
     ki_change_type change_type; /* KI_CHANGE_ADDED, KI_CHANGE_UPDATED or KI_CHANGE_DELETED */
     uint32_t flags;
     const ki_object *object; /* the new state; for a delete the final, or last known, one; for a delete that
-                              * stands for an update (see `filter`) the old one */
+                              * replaces an update (see `filter`), the old object */
     const ki_object *old;    /* updates only; may be NULL with KI_EVENT_COALESCED */
     uint64_t reserved[2];
 } ki_event;
@@ -88,7 +89,7 @@ typedef struct ki_handler {
     int split_replaced;       /* 1: an update with KI_EVENT_REPLACED becomes a delete of the old object, with
                                * KI_EVENT_FINAL_STATE_UNKNOWN, and an add */
     size_t backlog_items_max; /* 0: 100,000 */
-    /* The sizes of `object` and `old` of all waiting events added up, even if the store still has them.
+    /* Total size of `object` and `old` in all waiting events, including objects the store still holds.
      * 0: 64 MiB */
     size_t backlog_bytes_max;
     uint64_t reserved[4];

@@ -365,11 +365,11 @@ typedef struct ki_informer_status {
     uint64_t byte_age_ms;  /* since the last byte arrived */
     uint64_t event_age_ms; /* since the last event arrived */
     uint64_t bookmark_age_ms;
-    uint64_t retry_ms; /* until the next attempt, while BACKING_OFF; 0: it has begun */
+    uint64_t retry_ms; /* until the next attempt, while BACKING_OFF; 0: it has started */
     uint64_t objects;
     uint64_t bytes;
     uint64_t queued;     /* changes not yet in the store */
-    uint64_t lists;      /* begun, also those that failed */
+    uint64_t lists;      /* started, also those that failed */
     uint64_t watches;    /* requested, streamed lists included */
     uint64_t reconnects; /* watches that resumed a lost one */
     uint64_t events;

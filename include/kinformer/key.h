@@ -13,9 +13,9 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Writes the key of the object `name` in the namespace `ns`, which may be empty. What fits into the buffer is
- * written, and NUL-terminated; a buffer of 0 bytes may be NULL. Every key that a store accepts fits into
- * KI_KEY_BYTES + 1 bytes (<kinformer/store.h>).
+ * Writes the key of the object `name` in the namespace `ns`, which may be empty. Writes as much as fits, and
+ * a NUL; a buffer of 0 bytes may be NULL. Every key that a store accepts fits into KI_KEY_BYTES + 1 bytes
+ * (<kinformer/store.h>).
  *
  * Returns: the length, like snprintf; KI_ERR_INVALID when the name is empty, when name or namespace contains
  *          a slash, or for a NULL buffer of more than 0 bytes; KI_ERR_TOO_LARGE for a length that does not

@@ -11,7 +11,7 @@
  *   - The first list is a LIST of any version ("0"), and later lists are streamed; <kinformer/informer.h> has
  *     the order while the first one fails (ki_watch_list). With KI_WIRE_PROTOBUF or KI_WATCH_LIST_ALWAYS the
  *     first list is streamed as well; with `no_watch_list` or KI_WATCH_LIST_NEVER none is.
- *   - A streamed list is a watch with `send_initial_events`. The answer is an ADDED event for each object,
+ *   - A streamed list is a watch with `send_initial_events`. The response is an ADDED event for each object,
  *     then a BOOKMARK whose object has the annotation "k8s.io/initial-events-end": "true" and the
  *     resourceVersion of the list, then events as they happen. Other BOOKMARKs before the end are ignored in
  *     the first minute; a later one fails the list (NoEndOfList), unless ki_answer_body() had
@@ -40,15 +40,15 @@
  *     informer asks for the current version of the source.
  *   - Bytes sent after ki_answer_body() has returned 1 are still kept, without limit: the source must stop.
  *
- * A source may send a part or all of the answer inside `begin`. It must then expect that
- *   - `cancel` may be called before `begin` has returned, inside any of the source's calls for this answer.
- *     So call ki_answer_set_data() first if `cancel` needs it, and make no call for this answer after a
+ * A source may send a part or all of the response inside `begin`. It must then expect that
+ *   - `cancel` may be called before `begin` has returned, inside any of the source's calls for this request.
+ *     So call ki_answer_set_data() first if `cancel` needs it, and make no call for this request after a
  *     `cancel`. After a `cancel` or ki_answer_end(), the return value of `begin` is ignored.
  *   - ki_answer_body() may return 1, as elsewhere: `begin` then returns 0, and `resume` is called later.
  *   - `begin` is not called inside `begin`: the next request follows when it has returned, and may have the
  *     same `answer`. So the pointer must not be used after the end, or a `cancel`, of its request.
- *   - if `begin` returns a negative code after it has sent a part of the answer, the answer counts as cut
- *     off.
+ *   - if `begin` returns a negative code after it has sent a part of the response, the response counts as
+ *     cut off.
  *   - callbacks of the program, such as transforms and error handlers, run inside the source's calls: a
  *     source must not hold a lock that they may need.
  *
@@ -148,7 +148,7 @@ typedef enum ki_party {
 /** "Expired" for KI_REASON_EXPIRED; "" for KI_REASON_NONE and for an unknown reason. */
 KI_API const char *ki_reason_name(ki_reason reason);
 
-/** One request and its answer. */
+/** One request and its response. */
 typedef struct ki_answer ki_answer;
 
 /** The functions of a source. All but `release` are required. */
@@ -156,11 +156,11 @@ typedef struct ki_list_watch {
     /**
      * Begins a request; `options` is borrowed for the call. The source may answer during the call.
      *
-     * Returns: 0; or a negative code, when there is no answer: KI_ERR_INVALID counts as a status of 400,
+     * Returns: 0; or a negative code, when there is no response: KI_ERR_INVALID counts as a status of 400,
      *          KI_ERR_NO_MEMORY as out of memory, all others as a lost connection.
      */
     int (*begin)(ki_answer *answer, const ki_list_options *options, void *user);
-    /** Cancels a request: the source must not use this answer afterwards. Also called inside
+    /** Cancels a request: the source must not use `answer` afterwards. Also called inside
      * ki_answer_body(). */
     void (*cancel)(ki_answer *answer, void *user);
     /** Called after ki_answer_body() has returned 1: the source may send the rest now. */
@@ -191,13 +191,13 @@ KI_API void ki_answer_head(ki_answer *answer, int http_status, uint32_t retry_af
 /**
  * Passes bytes of the body; all of them are accepted.
  *
- * Returns: 0; 1: send no more until `resume`; KI_ERR_NOT_FOUND: `cancel` has been called for this answer,
+ * Returns: 0; 1: send no more until `resume`; KI_ERR_NOT_FOUND: `cancel` has been called for this request,
  *          perhaps inside this call.
  */
 KI_API int ki_answer_body(ki_answer *answer, const char *bytes, size_t n);
 
-/** Ends the answer: KI_REASON_NONE when it is complete, else the reason why it was cut, with a message, which
- * is copied, or NULL. The source must not use the answer afterwards. */
+/** Ends the response: KI_REASON_NONE when it is complete, else the reason why it was cut, with a message,
+ * which is copied, or NULL. The source must not use `answer` afterwards. */
 KI_API void ki_answer_end(ki_answer *answer, ki_reason reason, const char *message);
 
 /** A pointer for the source's own use, NULL at first. */

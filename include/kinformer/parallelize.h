@@ -9,11 +9,11 @@
 KI_EXTERN_C_BEGIN
 
 /**
- * Does one piece. Called from several threads at once, never twice for the same piece. If the run was begun
+ * Does one piece. Called from several threads at once, never twice for the same piece. If the run was started
  * inside a callback or a read section, pieces on other threads do not count as being inside it: one that
  * waits for that callback or section to end is not refused, but deadlocks.
  *
- * Returns: 0 to continue; any other value ends the run: no further piece is begun.
+ * Returns: 0 to continue; any other value ends the run: no further piece is started.
  */
 typedef int (*ki_piece_cb)(size_t piece, void *user);
 
@@ -34,7 +34,7 @@ typedef struct ki_parallelize_options {
  * faults are blocked. `options` may be NULL.
  *
  * Returns: 0: all are done; the first non-zero value that a piece returned; KI_ERR_STOPPED: `is_cancelled`
- *          ended the run before every piece was begun; KI_ERR_INVALID without a function.
+ *          ended the run before every piece was started; KI_ERR_INVALID without a function.
  * Threads: any. Waits for its pieces, even in a callback of the library, which it delays.
  */
 KI_API int ki_parallelize_until(size_t pieces, ki_piece_cb run, const ki_parallelize_options *options,

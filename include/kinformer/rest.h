@@ -15,7 +15,7 @@
  *     ki_rest_answer_fini(&answer);
  *     ki_body_free(patch);
  *
- * ki_rest_begin() does the same without waiting, and passes the answer to a callback.
+ * ki_rest_begin() does the same without waiting, and passes the result to a callback.
  *
  * Retries:
  *
@@ -55,7 +55,7 @@ typedef enum ki_rest_verb {
     KI_REST_PATCH,   /* change `name` by a patch of the type `patch`, in `content` or `body` */
     KI_REST_DELETE,  /* the object `name` */
     KI_REST_DELETE_COLLECTION /* all objects that `list` selects; of a namespaced resource, in `ns`, which is
-                               * required. `body` of the answer lists them; it is empty if it would exceed
+                               * required. `body` of the response lists them; it is empty if it would exceed
                                * body_bytes_max */
 } ki_rest_verb;
 
@@ -85,7 +85,7 @@ typedef struct ki_rest_answer {
     uint32_t reserved_number;
     ki_object *object;       /* NULL after a list, and when the response has no metadata.name (see `body`) */
     ki_str body;             /* the response as received, such as a review or the Status of a delete; empty
-                              * after a successful list. Lives as long as the answer, like all texts here */
+                              * after a successful list. Lives as long as the struct, like all texts here */
     const ki_status *status; /* the server's Status for a failure or a delete; NULL: none */
 
     /* For a list. */
@@ -101,7 +101,7 @@ typedef struct ki_rest_answer {
 } ki_rest_answer;
 
 /**
- * Receives an answer. Called exactly once for each call that was begun.
+ * Receives the result of a call. Called exactly once for each call that was started.
  *
  * Threads: a handler thread, or inside ki_client_dispatch() or ki_client_free(); one at a time per client, in
  *          the order in which the responses arrived. As in every callback, functions that would wait, such
@@ -150,11 +150,11 @@ typedef struct ki_rest_request {
     int reserved_flag;
 
     /* For ki_rest_begin(). */
-    ki_rest_cb on_answer; /* NULL: the answer is discarded */
+    ki_rest_cb on_answer; /* NULL: the result is discarded */
     void *user;
 
     /* For a get: any path of the server ("/version", "/apis"), instead of resource, namespace and name. The
-     * answer has only `body`, which may have any type. */
+     * result has only `body`, which may have any type. */
     const char *path;
     const char *accept; /* the Accept header, without spaces; NULL: application/json */
     uint64_t reserved[6];
@@ -174,7 +174,7 @@ KI_API KI_NODISCARD int ki_rest_begin(ki_client *client, const ki_rest_request *
                                       ki_error *err);
 
 /**
- * Cancels a call: its callback is called soon, with KI_ERR_STOPPED, or with the answer if that came first.
+ * Cancels a call: its callback is called soon, with KI_ERR_STOPPED, or with the response if that came first.
  * The server may still carry out a request that it has received. Does nothing when the call has ended.
  *
  * Threads: any. Never waits.
@@ -214,7 +214,7 @@ typedef int (*ki_attempt_cb)(ki_error *err, void *user);
  * server (KI_REST_GET): an informer's store may not yet have the change that caused the conflict.
  *
  * It waits, so it can be called where ki_rest_run() can. A program on an event loop calls ki_rest_begin()
- * and, when the answer is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
+ * and, when the result is KI_ERR_CONFLICT, begins again with a read; a controller puts the key back into its
  * queue.
  *
  * If the client is freed meanwhile, no further attempt is made.
@@ -225,8 +225,8 @@ typedef int (*ki_attempt_cb)(ki_error *err, void *user);
 KI_API KI_NODISCARD int ki_retry_on_conflict(ki_client *client, ki_attempt_cb attempt, ki_error *err,
                                              void *user);
 
-/** Frees what the answer holds, its objects included, and zeroes it. To keep an object, take a reference
- * first. NULL and a zeroed answer are allowed. */
+/** Frees what `answer` holds, its objects included, and zeroes it. To keep an object, take a reference
+ * first. NULL and a zeroed struct are allowed. */
 KI_API void ki_rest_answer_fini(ki_rest_answer *answer);
 
 KI_EXTERN_C_END

@@ -51,7 +51,7 @@ KI_API void ki_selector_free(ki_selector *selector);
 KI_API const ki_selector *ki_selector_everything(void);
 KI_API const ki_selector *ki_selector_nothing(void);
 
-/** 1 when it has no requirements, as from an empty text; 0 for NULL. */
+/** 1 if it has no requirements (for example, parsed from an empty text); 0 for NULL. */
 KI_API int ki_selector_is_everything(const ki_selector *selector);
 
 /**

@@ -26,7 +26,7 @@ typedef struct ki_timestamp {
  */
 KI_API int ki_timestamp_parse(ki_str text, ki_timestamp *out_time);
 
-/** Room for the longest text, "2026-11-15T20:45:57.000000001Z", and a NUL. */
+/** Enough bytes for the longest text, "2026-11-15T20:45:57.000000001Z", and a NUL. */
 #define KI_TIMESTAMP_BYTES 32
 
 /**

@@ -24,7 +24,7 @@ func (p *pool) add(text string) int {
 	}
 	at := p.length
 	if at+len(text) > 1<<16-1 || len(text) > 255 {
-		panic("no room for " + text)
+		panic("no space for " + text)
 	}
 	p.offsets[text] = at
 	p.texts = append(p.texts, text)

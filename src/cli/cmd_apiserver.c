@@ -31,7 +31,7 @@ static const char help_tail[] =
     "on=list+get), times=N, percent=N, after-bytes=N, after-events=N, code=N, retry-after=SECONDS,\n"
     "delay=DURATION, behind=N. Without on, a fault applies to every request that its action can change;\n"
     "without times, to every such request until faults are removed. These settings select requests:\n"
-    "path=TEXT and user-agent=TEXT (a part of it), method=GET, POST, PUT, PATCH or DELETE (several:\n"
+    "path=TEXT and user-agent=TEXT (a substring), method=GET, POST, PUT, PATCH or DELETE (several:\n"
     "method=PUT+PATCH), subresource=NAME (subresource= for none), remote=ADDRESS[:PORT].\n"
     "\n"
     "With --debug, faults can be changed at run time: POST, GET and DELETE /debug/faults; POST\n"

@@ -40,12 +40,12 @@ static const char help_tail[] =
     "\n"
     "Paths for --keep are JSON Pointers in which * is every element of an array or value of a map:\n"
     "/spec/containers/*/name. A number is the name of a member; single elements cannot be selected.\n"
-    "Tokens and passwords given on the command line are overwritten as soon as they are read. Other\n"
-    "users of the machine never see those given in a file or in the environment.\n"
+    "Tokens and passwords given on the command line are overwritten as soon as they are read. Those\n"
+    "given in a file or in the environment are not visible to other users.\n"
     "--request-timeout limits the time until the response to a list begins; it never ends a watch. With\n"
     "--timeout, its default is a third of that, from 10s to 60s.\n"
     "A DURATION is written as 100ms, 2s or 1m30s. Exit status: 0 success, 1 a system call failed,\n"
-    "2 wrong usage or an unusable configuration, 3 not synced within --timeout, 4 the same because the\n"
+    "2 wrong usage or an unusable configuration, 3 not synced within --timeout, 4 not synced because the\n"
     "server refused permission (HTTP status 403).\n";
 
 static int print_help(const cli_flag_set *set)

@@ -33,7 +33,7 @@ static int fail_named(ki_str text, ki_error *err)
     return cli_fail(err,
                     "\"%s/%s\": to follow one object, give its name as a separate argument: "
                     "`kinformer watch %s %s`",
-                    resource, name, resource, name);
+                    resource, name, resource[0] == 0 ? "RESOURCE" : resource, name[0] == 0 ? "NAME" : name);
 }
 
 static int find(ki_str name, cli_resource *out, ki_error *err)

@@ -29,7 +29,7 @@ static const cli_flag how_flags[] = {
     {"quiet", 0, CLI_FLAG_BOOL, AT(quiet), NULL, "write only errors to stderr", NULL},
     {"stats", 0, CLI_FLAG_BOOL, AT(stats), NULL, "write statistics to stderr on exit, as JSON", NULL},
     {"resync", 0, CLI_FLAG_DURATION, AT(resync_ms), "DURATION",
-     "repeat every object at this interval; 0 disables it", NULL},
+     "deliver every object again at this interval; 0 disables it", NULL},
     {"page-size", 0, CLI_FLAG_NUMBER, AT(page_size), "N",
      "objects per page of a list (default 500); 0: no limit", NULL},
     {"watch-list", 0, CLI_FLAG_CHOICE, AT(watch_list), "WHEN",

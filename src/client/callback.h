@@ -25,7 +25,7 @@ void ki_callback_enter_worker(void);
 void ki_callback_leave_worker(void);
 bool ki_callback_is_in_worker(void);
 
-/* Set around a reconcile function, on any thread, and around the callbacks of the calls that it has begun.
+/* Set around a reconcile function, on any thread, and around the callbacks of the calls that it has started.
  * Returns the previous state, which the caller restores. */
 bool ki_callback_set_reconcile(bool is_in_reconcile);
 bool ki_callback_is_in_reconcile(void);

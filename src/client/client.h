@@ -72,8 +72,8 @@ struct ki_client {
     ki_cond changed;
     ki_list users;    /* guarded by mu, like all members below: objects made with this client and not freed
                        * yet */
-    ki_map names;     /* the users by name; room is reserved in advance, so that inserts do not fail */
-    ki_map serials;   /* the users by serial number, with reserved room as well */
+    ki_map names;     /* the users by name; space is reserved in advance, so that inserts do not fail */
+    ki_map serials;   /* the users by serial number, with reserved space as well */
     size_t busy;      /* number of busy users */
     uint64_t changes; /* number of notifications so far */
     uint64_t serial;

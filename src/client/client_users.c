@@ -44,7 +44,7 @@ static void join_locked(ki_client *client, ki_client_user *user, const char *nam
     (void)n;
     ki_list_push_back(&client->users, &user->node);
     int rc = ki_map_insert(&client->names, &user->by_name, hash_name(client, user->name));
-    assert(rc == 0); /* room is reserved in both maps */
+    assert(rc == 0); /* space is reserved in both maps */
     rc = ki_map_insert(&client->serials, &user->by_serial, user->serial);
     assert(rc == 0);
     (void)rc;

@@ -46,13 +46,13 @@ static int put(ki_wire_memory *memory, uint64_t key, uint64_t until_ns)
         note->until_ns = until_ns;
         return 0;
     }
-    if (memory->count == memory->room) {
-        size_t room = memory->room == 0 ? NOTES_AT_FIRST : memory->room * 2;
-        ki_wire_note *notes = room > NOTES_MAX ? NULL : ki_realloc(memory->notes, room * sizeof(*notes));
+    if (memory->count == memory->cap) {
+        size_t cap = memory->cap == 0 ? NOTES_AT_FIRST : memory->cap * 2;
+        ki_wire_note *notes = cap > NOTES_MAX ? NULL : ki_realloc(memory->notes, cap * sizeof(*notes));
         if (notes == NULL)
             return 1;
         memory->notes = notes;
-        memory->room = room;
+        memory->cap = cap;
     }
     memory->notes[memory->count++] = (ki_wire_note){key, until_ns};
     return 1;

@@ -31,7 +31,7 @@ typedef struct ki_wire_note {
 typedef struct ki_wire_memory {
     ki_wire_note *notes;
     size_t count;
-    size_t room;
+    size_t cap;
 } ki_wire_memory;
 
 void ki_wire_memory_fini(ki_wire_memory *memory);

@@ -70,7 +70,10 @@ static int check_token(const ki_config *config, const ki_config_origin *origin, 
     int rc = ki_token_file_check(config->token_file, &why);
     if (rc == KI_ERR_NO_MEMORY)
         return ki_fail_no_memory(err);
-    return rc == 0 ? 0 : ki_kubeconfig_fail_field(err, origin->authorization, "tokenFile", "%s", why.message);
+    if (rc == 0)
+        return 0;
+    const char *field = origin->authorization == NULL ? "token-file" : "tokenFile";
+    return ki_kubeconfig_fail_field(err, origin->authorization, field, "%s", why.message);
 }
 
 int ki_config_check_files(const ki_config *config, const ki_config_origin *origin, ki_error *err)

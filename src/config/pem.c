@@ -107,8 +107,8 @@ static bool is_white(char c)
 /* Spaces are skipped, as in OpenSSL. */
 static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
 {
-    size_t room = KI_BASE64_DECODED_BYTES(body.len), n = 0, len = 0;
-    char *text = ki_malloc(body.len + room);
+    size_t space = KI_BASE64_DECODED_BYTES(body.len), n = 0, len = 0;
+    char *text = ki_malloc(body.len + space);
     if (text == NULL)
         return KI_ERR_NO_MEMORY;
     for (size_t i = 0; i < body.len; i++)
@@ -118,8 +118,8 @@ static int check_body(ki_str body, ki_pem_kind kind, bool *out_is_good)
     char *bytes = text + body.len;
     *out_is_good = ki_base64_decode((ki_str){text, n}, bytes, &len) == 0 &&
                    is_der((const unsigned char *)bytes, len, kind);
-    assert(len <= room);
-    ki_secret_free_bytes(text, body.len + room);
+    assert(len <= space);
+    ki_secret_free_bytes(text, body.len + space);
     return 0;
 }
 

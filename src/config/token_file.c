@@ -90,7 +90,7 @@ int ki_token_file_refresh(ki_token_file *file, uint64_t now_ns, ki_error *err)
     int rc = ki_token_file_read(file->path, &token, &problem);
     ki_error why = {0};
     if (rc < 0)
-        ki_error_set(&why, rc, 0, "%s%s", rc == KI_ERR_CONFIG ? "tokenFile: " : "", problem.message);
+        ki_error_set(&why, rc, 0, "%s%s", rc == KI_ERR_CONFIG ? "token file: " : "", problem.message);
     if (rc < 0 && file->token == NULL) {
         if (err != NULL)
             *err = why;

@@ -61,7 +61,7 @@ static int check_server(ki_config *config, const ki_kubeconfig_entry *entry, ki_
         return ki_kubeconfig_fail_field(err, entry, "server", "is not an address: \"%s\"", shown);
     assert(url.scheme.len > 0 && url.host.len > 0);
     if (strncasecmp(config->server, "http://", 7) != 0 && strncasecmp(config->server, "https://", 8) != 0)
-        return ki_kubeconfig_fail_field(err, entry, "server", "has a scheme that is neither http nor https");
+        return ki_kubeconfig_fail_field(err, entry, "server", "the scheme must be http or https");
     if (url.user.ptr != NULL)
         return ki_kubeconfig_fail_field(err, entry, "server",
                                         "contains a user name; put it into the users section");

@@ -124,7 +124,7 @@ static bool find_overdue_locked(ki_controller *c, uint64_t now_ns, char *key, si
     return false;
 }
 
-static void look_around(ki_controller *c)
+static void check_progress(ki_controller *c)
 {
     char key[KI_KEY_BYTES + 1];
     bool has_overdue = true;
@@ -179,7 +179,7 @@ static void run_job(ki_job *job)
 {
     ki_controller *c = KI_CONTAINER_OF(job, ki_controller, job);
     KI_ASSERT_ON(c->client->handlers);
-    look_around(c);
+    check_progress(c);
     if (!c->has_threads)
         ki_controller_run_on_loop(c);
     if (advance(c))

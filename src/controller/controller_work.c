@@ -13,9 +13,9 @@
 /* AT_ONCE: how many reconciles the loop runs before other jobs get their turn, and how many keys that have to
  * wait are put off at a time.
  * MEMORY_AGAIN_MS: how soon the controller retries when out of memory.
- * NAP_MS: the longest sleep until a delay ends, since a condition variable does not count the time during
+ * SLEEP_MS: the longest sleep until a delay ends, since a condition variable does not count the time during
  * which the machine was suspended. */
-enum { AT_ONCE = 16, MEMORY_AGAIN_MS = 100, NAP_MS = 1000 };
+enum { AT_ONCE = 16, MEMORY_AGAIN_MS = 100, SLEEP_MS = 1000 };
 
 static _Thread_local const ki_controller *working;
 
@@ -122,7 +122,7 @@ static ki_request *begin_next_locked(ki_controller *c) KI_REQUIRES(c->mu)
     KI_ASSERT_HELD(c->mu);
     ki_work_item item;
     ki_expectation_state expected = KI_EXPECTATION_NONE;
-    /* 0: workers sleep in nap_locked(), not in the queue. */
+    /* 0: workers sleep in sleep_locked(), not in the queue. */
     for (int looked = 0;
          looked < AT_ONCE && may_begin_locked(c) && ki_controller_now_ns(c) >= c->pause_until_ns &&
          ki_workqueue_get(c->queue, 0, &item) == 0;
@@ -279,14 +279,14 @@ void ki_controller_complete(ki_request *request, const ki_result *result)
 /* ---- on a thread ------------------------------------------------------------------------------------- */
 
 /* Sleeps until there may be something to do, or lets other threads have the mutex. */
-static void nap_locked(ki_controller *c) KI_REQUIRES(c->mu)
+static void sleep_locked(ki_controller *c) KI_REQUIRES(c->mu)
 {
     KI_ASSERT_HELD(c->mu);
     uint64_t next_ns = ki_controller_next_key_ns_locked(c), now_ns = ki_controller_now_ns(c);
     if (next_ns == UINT64_MAX) {
         ki_cond_wait(&c->work, &c->mu);
     } else if (next_ns > now_ns) {
-        (void)ki_cond_wait_ms(&c->work, &c->mu, ki_ns_min((next_ns - now_ns) / KI_NS_PER_MS + 1, NAP_MS));
+        (void)ki_cond_wait_ms(&c->work, &c->mu, ki_ns_min((next_ns - now_ns) / KI_NS_PER_MS + 1, SLEEP_MS));
     } else {
         ki_mutex_unlock(&c->mu);
         ki_mutex_lock(&c->mu);
@@ -301,7 +301,7 @@ void ki_controller_run_worker(void *user)
     while (c->is_wanted && !c->client->is_closing) {
         ki_request *request = begin_next_locked(c);
         if (request == NULL) {
-            nap_locked(c);
+            sleep_locked(c);
             continue;
         }
         ki_mutex_unlock(&c->mu);

@@ -224,7 +224,7 @@ static void go(ki_leader *leader)
     ki_client_free_user(leader->client, &leader->alive, leader);
 }
 
-static void say(ki_leader *leader, word what)
+static void notify(ki_leader *leader, word what)
 {
     const ki_leader_options *options = &leader->options;
     if (what == STARTED && options->on_started != NULL)
@@ -257,7 +257,7 @@ static void run_tell(ki_job *job)
     if (what == GONE)
         go(leader);
     else
-        say(leader, what);
+        notify(leader, what);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------ */

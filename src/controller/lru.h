@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lru - a limited number of items, found by key; the least recently used item makes room for a new one.
+/* lru - a limited number of items, found by key; the least recently used item makes space for a new one.
  *
  *   From:     controller/correlator.c, controller/series.c
  *   Locks:    none; one owner.

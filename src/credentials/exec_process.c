@@ -173,9 +173,9 @@ typedef struct stream {
 } stream;
 
 /* Reads once. Returns whether more may be available now. */
-static bool read_some(stream from, char *into, size_t room, size_t *out_len)
+static bool read_some(stream from, char *into, size_t space, size_t *out_len)
 {
-    ssize_t n = read(from.fd, into, room);
+    ssize_t n = read(from.fd, into, space);
     *out_len = n > 0 ? (size_t)n : 0;
     if (n > 0 || (n < 0 && errno == EINTR))
         return true;

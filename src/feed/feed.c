@@ -160,15 +160,15 @@ void ki_feed_stop(ki_feed *feed)
         ki_life_stop(&feed->life);
 }
 
-/* Sets has_room before it reads is_full, while io sets is_full before it reads has_room: see wait_for_room()
- * in feed_apply.c. */
+/* Sets has_space before it reads is_full, while io sets is_full before it reads has_space: see
+ * wait_for_space() in feed_apply.c. */
 void ki_feed_resume(ki_feed *feed)
 {
     if (feed == NULL || ki_life_is_foreign(&feed->life) ||
         (feed->options.queue != NULL && !ki_delta_queue_has_room(feed->options.queue)))
         return;
     ki_mutex_lock(&feed->life.mu); /* otherwise a callback could free the feed before the wake */
-    feed->has_room = true;
+    feed->has_space = true;
     if (feed->is_full)
         ki_job_wake(&feed->life.io_job);
     ki_mutex_unlock(&feed->life.mu);

@@ -21,7 +21,7 @@
 /* Times at which dispatch has work to do, in milliseconds; UINT64_MAX: never. */
 typedef struct ki_feed_timers {
     uint64_t resync_ms;
-    uint64_t look_ms;  /* check for room, or pop keys again that were put back */
+    uint64_t look_ms;  /* check for space, or pop keys again that were put back */
     uint64_t flush_ms; /* free memory that readers of the store may have used */
 } ki_feed_timers;
 
@@ -41,8 +41,8 @@ struct ki_feed {
     size_t put_back;           /* number of keys in a row that `process` has put back */
     bool was_synced;           /* the feed is synced, and waiting calls were woken */
     _Atomic uint64_t left_out; /* number of objects that the destination has rejected */
-    _Atomic bool is_full;      /* io has stopped reading until there is room */
-    _Atomic bool has_room;     /* room was reported since the last change */
+    _Atomic bool is_full;      /* io has stopped reading until there is space */
+    _Atomic bool has_space;    /* space was reported since the last change */
 };
 
 static inline ki_feed *ki_feed_of(const ki_life *life)
@@ -50,8 +50,8 @@ static inline ki_feed *ki_feed_of(const ki_life *life)
     return KI_CONTAINER_OF(life, ki_feed, life);
 }
 
-/* Whether a store or a queue accepts more; a program with on_change reports room itself. */
-bool ki_feed_destination_has_room(ki_feed *feed);
+/* Whether a store or a queue accepts more; a program with on_change reports space itself. */
+bool ki_feed_destination_has_space(ki_feed *feed);
 
 /* The functions of a feed for its life. */
 extern const ki_life_kind ki_feed_kind;

@@ -196,25 +196,25 @@ static void publish(ki_feed *feed, const ki_change *change, const ki_resource_ve
     ki_mutex_unlock(&feed->life.mu);
 }
 
-/* A store has no room while too much released memory waits for readers. */
-bool ki_feed_destination_has_room(ki_feed *feed)
+/* A store has no space while too much released memory waits for readers. */
+bool ki_feed_destination_has_space(ki_feed *feed)
 {
     if (feed->options.store != NULL)
-        return ki_store_has_room(feed->options.store);
+        return ki_store_has_space(feed->options.store);
     return feed->options.queue != NULL && ki_delta_queue_has_room(feed->options.queue);
 }
 
-/* Room that was reported before a change does not count after it. Sets the flag first, and checks for room
- * again afterwards: either the thread that makes room sees that io waits, or io sees the room. If io sees
- * room, an earlier change of the same piece may have paused the reflector, and no other thread would resume
+/* Space that was reported before a change does not count after it. Sets the flag first, and checks for space
+ * again afterwards: either the thread that makes space sees that io waits, or io sees the space. If io sees
+ * space, an earlier change of the same piece may have paused the reflector, and no other thread would resume
  * it. So io wakes its job, which does. */
-static int wait_for_room(ki_feed *feed)
+static int wait_for_space(ki_feed *feed)
 {
     KI_ASSERT_ON(feed->life.client->io);
     feed->is_full = true;
-    if (ki_feed_destination_has_room(feed))
-        feed->has_room = true;
-    if (!feed->has_room)
+    if (ki_feed_destination_has_space(feed))
+        feed->has_space = true;
+    if (!feed->has_space)
         return 1;
     feed->is_full = false;
     if (feed->life.reflector.is_full)
@@ -244,7 +244,7 @@ int ki_feed_take_change(const ki_change *change, void *user)
         return 0;
     }
     ki_resource_version version = {0};
-    bool had_room = atomic_exchange(&feed->has_room, false);
+    bool had_space = atomic_exchange(&feed->has_space, false);
     if (feed->options.queue != NULL)
         ki_delta_queue_set_now(feed->options.queue, ki_reflector_received_ns(&feed->life.reflector));
     int rc = ki_resource_version_set(&version, change->version); /* first, since it may fail */
@@ -257,12 +257,12 @@ int ki_feed_take_change(const ki_change *change, void *user)
     }
     publish(feed, change, &version);
     ki_resource_version_clear(&version);
-    if (feed->options.store != NULL && !ki_feed_destination_has_room(feed))
+    if (feed->options.store != NULL && !ki_feed_destination_has_space(feed))
         rc = 1;
     if (rc > 0)
-        rc = wait_for_room(feed);
-    else if (had_room)
-        feed->has_room = true; /* keep the report, which io may not have seen yet */
+        rc = wait_for_space(feed);
+    else if (had_space)
+        feed->has_space = true; /* keep the report, which io may not have seen yet */
     if (feed->options.on_change == NULL || change->change_type == KI_CHANGE_LIST_END)
         ki_life_wake_dispatch(&feed->life);
     return rc;

@@ -43,11 +43,11 @@ static void halt(ki_life *life)
     feed->is_full = false;
 }
 
-static bool has_room(const ki_life *life)
+static bool has_space(const ki_life *life)
 {
     KI_ASSERT_ON(life->client->io);
     ki_feed *feed = ki_feed_of(life);
-    if (feed->has_room)
+    if (feed->has_space)
         feed->is_full = false;
     return !feed->is_full;
 }
@@ -111,14 +111,14 @@ static void process_some(ki_feed *feed, uint64_t now_ms)
     }
 }
 
-/* Checks for room itself, because neither a program that pops the queue itself nor the readers of a store
- * report room. */
-static void look_for_room(ki_feed *feed, uint64_t now_ms)
+/* Checks for space itself, because neither a program that pops the queue itself nor the readers of a store
+ * report space. */
+static void check_space(ki_feed *feed, uint64_t now_ms)
 {
     KI_ASSERT_ON(feed->life.client->dispatch);
     if (!feed->is_full || feed->options.on_change != NULL)
         return;
-    if (ki_feed_destination_has_room(feed))
+    if (ki_feed_destination_has_space(feed))
         ki_feed_resume(feed);
     else if (feed->timers.look_ms == UINT64_MAX)
         feed->timers.look_ms = now_ms + LOOK_AGAIN_MS;
@@ -179,7 +179,7 @@ static void dispatch(ki_life *life)
         feed->timers.look_ms = UINT64_MAX;
         if (feed->options.queue != NULL)
             work_on_queue(feed, now_ms);
-        look_for_room(feed, now_ms);
+        check_space(feed, now_ms);
         due_ms = ki_ns_min(feed->timers.look_ms, feed->timers.resync_ms);
     }
     if (feed->options.store != NULL)
@@ -191,4 +191,4 @@ static void dispatch(ki_life *life)
 }
 
 const ki_life_kind ki_feed_kind = {
-    .name = "feed", .begin_locked = begin_locked, .halt = halt, .has_room = has_room, .dispatch = dispatch};
+    .name = "feed", .begin_locked = begin_locked, .halt = halt, .has_space = has_space, .dispatch = dispatch};

@@ -4,7 +4,7 @@
  *   From:     handler/listener.c (dispatch's pushes, the handler's takes); also handler/fanout.c,
  *             informer/registration_leave.c
  *   Locks:    none of its own; the listener's is held.
- *   Not here: calling the handler; waiting for room.
+ *   Not here: calling the handler; waiting for space.
  *
  * Below its limits, the backlog is a plain queue. When it exceeds them, and until it has shrunk to half, it
  * is reduced to one entry per key: ki_notification_merge() merges an event into the entry of its key, which

@@ -213,8 +213,8 @@ static void count(_Atomic uint64_t *number, uint64_t more)
     atomic_store_explicit(number, before + more, memory_order_relaxed);
 }
 
-/* Reading the clock is a large part of the cost of an event. So a callback counts as begun when the previous
- * one of the batch ended; the time in between is short. */
+/* Reading the clock is a large part of the cost of an event. So a callback counts as started when the
+ * previous one of the batch ended; the time in between is short. */
 static void deliver_timed(ki_listener *listener, ki_notification *what)
 {
     uint64_t start = listener->last_ns != 0 ? listener->last_ns : ki_clock_now_ns(listener->clock);

@@ -47,7 +47,7 @@ void ki_http_metrics_fini(ki_http_metrics *m)
 
 /* ---- counters by status ------------------------------------------------------------------------------ */
 
-static bool make_room(ki_http_metrics *m)
+static bool make_space(ki_http_metrics *m)
 {
     if (m->count < m->cap)
         return true;
@@ -79,7 +79,7 @@ static void add_one(ki_http_metrics *m, const ki_http_count *what)
             return;
         }
     }
-    if (m->metrics == NULL || !make_room(m))
+    if (m->metrics == NULL || !make_space(m))
         return;
     ki_str labels[] = {code_text(what->status, buffer, sizeof(buffer)), ki_str_of(methods[what->method]),
                        m->host};

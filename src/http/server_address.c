@@ -98,7 +98,7 @@ static bool has_name(const ki_config *config)
 static int check(const parts *p, const ki_config *config, ki_error *err)
 {
     if (strcmp(p->scheme, "http") != 0 && strcmp(p->scheme, "https") != 0)
-        return refuse(config, err, "has a scheme that is neither http nor https");
+        return refuse(config, err, "must have the scheme http or https");
     if (p->user != NULL)
         return refuse(config, err, "contains a user; set it with the other credentials");
     if (p->query != NULL)

@@ -410,7 +410,7 @@ static int write_pending(const ki_factory_pending *pending, char *buffer, size_t
                     status->message[0] == 0 ? "" : ": ", status->message);
 }
 
-/* "2 not ready: pods: BACKING_OFF, Forbidden; nodes: LISTING", as far as there is room. */
+/* "2 not ready: pods: BACKING_OFF, Forbidden; nodes: LISTING", as far as they fit. */
 static int fail_pending(ki_factory *factory, int code, ki_error *err)
 {
     enum { NAMED_MAX = 4, TEXT_BYTES = KI_ERROR_MESSAGE_BYTES };

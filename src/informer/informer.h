@@ -25,7 +25,7 @@ typedef struct ki_informer_timers {
     uint64_t detect_ms; /* check for mutations */
     uint64_t retry_ms;  /* retry after running out of memory */
     uint64_t flush_ms;  /* free memory that readers may have used, and spare entries */
-    uint64_t room_ms;   /* check whether read sections have ended, and continue */
+    uint64_t space_ms;  /* check whether read sections have ended, and continue */
     uint64_t short_ms;  /* not a timer: when dispatch ran out of memory; UINT64_MAX: it has not */
 } ki_informer_timers;
 
@@ -49,7 +49,7 @@ struct ki_informer {
     uint64_t index_failures;      /* the number that has been added to the metrics */
     ki_mutex paths_mu;            /* whenever it is free, the plan and the store have the same projection */
     _Atomic uint64_t last_serial; /* of the newest registration */
-    _Atomic bool is_queue_full;   /* io has stopped reading until there is room */
+    _Atomic bool is_queue_full;   /* io has stopped reading until there is space */
     _Atomic bool is_blocked;      /* dispatch waits for a handler with KI_OVERFLOW_BLOCK */
     _Atomic bool is_short;        /* dispatch has been out of memory for some time: changes wait */
     bool is_abandoned; /* guarded by mu, like all members below; the last waiting call will free the

@@ -58,13 +58,13 @@ static int push_change(ki_informer *informer, const ki_change *change)
 }
 
 /* Returns 1 if io must wait. The flag is set before the check, so either dispatch sees the flag, or io sees
- * the room that dispatch has made. Then io clears the flag, and dispatch may not have seen it and so not wake
- * io_job. Therefore io wakes it, if an earlier change has paused the reflector. */
-static int wait_for_room(ki_informer *informer)
+ * the space that dispatch has made. Then io clears the flag, and dispatch may not have seen it and so not
+ * wake io_job. Therefore io wakes it, if an earlier change has paused the reflector. */
+static int wait_for_space(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->io);
     informer->is_queue_full = true;
-    if (!ki_delta_fifo_has_room(&informer->fifo))
+    if (!ki_delta_fifo_has_space(&informer->fifo))
         return 1;
     informer->is_queue_full = false;
     if (informer->life.reflector.is_full)
@@ -93,12 +93,12 @@ int ki_informer_take_change(const ki_change *change, void *user)
     int rc = push_change(informer, change);
     if (rc < 0)
         return rc;
-    /* If rc is 1, the queue is full: nothing more arrives until there is room. */
+    /* If rc is 1, the queue is full: nothing more arrives until there is space. */
     if (++informer->pushed >= CHANGES_AT_A_TIME || rc == 1)
         wake_dispatch(&informer->end_of_changes);
     else
         ki_loop_defer(&informer->end_of_changes, wake_dispatch);
-    return rc == 1 ? wait_for_room(informer) : 0;
+    return rc == 1 ? wait_for_space(informer) : 0;
 }
 
 void ki_informer_report(const ki_informer_error *error, void *user)
@@ -161,7 +161,7 @@ static void tell_news(ki_life *life)
         ki_informer_report_status(life);
 }
 
-static bool has_room(const ki_life *life)
+static bool has_space(const ki_life *life)
 {
     KI_ASSERT_ON(life->client->io);
     return !ki_informer_of(life)->is_queue_full;
@@ -229,7 +229,7 @@ static bool leave_locked(ki_life *life)
 
 /* ---- dispatch: applying ------------------------------------------------------------------------------ */
 
-/* Like wait_for_room(), it sets the flag first, and checks the backlogs again afterwards: either the handler
+/* Like wait_for_space(), it sets the flag first, and checks the backlogs again afterwards: either the handler
  * sees that dispatch waits, or dispatch sees that the handler has caught up. */
 static bool is_blocked(ki_informer *informer)
 {
@@ -290,23 +290,23 @@ static void tell_doubt(ki_informer *informer)
     ki_job_wake(&informer->life.io_job);
 }
 
-static void give_room(ki_informer *informer)
+static void report_space(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
-    if (informer->is_queue_full && ki_delta_fifo_has_room(&informer->fifo)) {
+    if (informer->is_queue_full && ki_delta_fifo_has_space(&informer->fifo)) {
         informer->is_queue_full = false;
         ki_job_wake(&informer->life.io_job);
     }
 }
 
 /* Does not wait for readers, so that readers that stay in a section delay only this informer. */
-static bool store_has_room(ki_informer *informer)
+static bool store_has_space(ki_informer *informer)
 {
     KI_ASSERT_ON(informer->life.client->dispatch);
-    bool has_room = ki_store_has_room(informer->store);
-    informer->timers.room_ms =
-        has_room ? UINT64_MAX : ki_clock_now_ms(informer->life.client->clock) + KI_STORE_ROOM_MS;
-    return has_room;
+    bool has_space = ki_store_has_space(informer->store);
+    informer->timers.space_ms =
+        has_space ? UINT64_MAX : ki_clock_now_ms(informer->life.client->clock) + KI_STORE_SPACE_MS;
+    return has_space;
 }
 
 /* Returns 1 if dispatch should continue at once; 0 if nothing waits, or if a handler or a timer will wake it;
@@ -319,7 +319,7 @@ static int apply_some(ki_informer *informer)
     int rc = 1;
     bool was_something = false;
     bool has_time = true;
-    for (int i = 0; has_time && rc == 1 && !is_blocked(informer) && store_has_room(informer); i++) {
+    for (int i = 0; has_time && rc == 1 && !is_blocked(informer) && store_has_space(informer); i++) {
         rc = ki_apply_step(&informer->apply);
         was_something |= rc == 1;
         publish(informer);
@@ -331,9 +331,9 @@ static int apply_some(ki_informer *informer)
     measure(informer);
     /* The handler wakes dispatch when it has caught up. A timer wakes it when read sections may have
      * ended. */
-    if (rc == 1 && (informer->is_blocked || informer->timers.room_ms != UINT64_MAX))
+    if (rc == 1 && (informer->is_blocked || informer->timers.space_ms != UINT64_MAX))
         rc = 0;
-    give_room(informer);
+    report_space(informer);
     return rc;
 }
 
@@ -385,7 +385,7 @@ static void schedule_dispatch(ki_informer *informer, ki_stage stage)
     const ki_informer_timers *timers = &informer->timers;
     uint64_t due_ms = ki_ns_min(timers->retry_ms, timers->flush_ms);
     if (stage == KI_STAGE_RUNNING)
-        due_ms = ki_ns_min(due_ms, ki_ns_min(timers->resync_ms, timers->room_ms));
+        due_ms = ki_ns_min(due_ms, ki_ns_min(timers->resync_ms, timers->space_ms));
     if (informer->detector.mode != KI_MUTATION_OFF)
         due_ms = ki_ns_min(due_ms, timers->detect_ms);
     ki_job_wake_at(&informer->life.dispatch_job, due_ms == UINT64_MAX ? UINT64_MAX : due_ms * KI_NS_PER_MS);
@@ -423,7 +423,7 @@ static void dispatch(ki_life *life)
         if (life->client->is_closed || ki_store_close(informer->store))
             ki_informer_destroy(informer);
         else
-            ki_job_wake_at(&life->dispatch_job, (now_ms + KI_STORE_ROOM_MS) * KI_NS_PER_MS);
+            ki_job_wake_at(&life->dispatch_job, (now_ms + KI_STORE_SPACE_MS) * KI_NS_PER_MS);
         return;
     }
     if (stage == KI_STAGE_RUNNING) {
@@ -447,5 +447,5 @@ const ki_life_kind ki_informer_kind = {.name = "reflector",
                                        .leave_locked = leave_locked,
                                        .halt = halt,
                                        .drive = tell_news,
-                                       .has_room = has_room,
+                                       .has_space = has_space,
                                        .dispatch = dispatch};

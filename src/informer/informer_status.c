@@ -102,7 +102,7 @@ static int fail_waiting(const waiter *w, int code, ki_error *err)
     ki_informer_status status;
     ki_informer_read_status(informer, &status);
     char what[80] = "the first list";
-    if (w->version.len > 0) /* as far as there is room */
+    if (w->version.len > 0) /* as far as it fits */
         (void)snprintf(what, sizeof(what), "version %.*s", KI_STR_ARGS(w->version));
     const char *reason = ki_reason_name(status.reason);
     return ki_fail(

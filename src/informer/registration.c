@@ -45,8 +45,8 @@ static void measure(ki_registration *registration)
     measure_backlog(registration, &stats);
 }
 
-/* Delivers one event. Returns false if there is none, or if none may be delivered. If dispatch waits for room
- * in a backlog, wakes it after each event, not only at the end of the run. */
+/* Delivers one event. Returns false if there is none, or if none may be delivered. If dispatch waits for
+ * space in a backlog, wakes it after each event, not only at the end of the run. */
 static bool deliver_next(ki_registration *registration)
 {
     KI_ASSERT_ON(registration->informer->life.client->handlers);

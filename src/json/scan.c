@@ -95,15 +95,15 @@ static int settle_sink(ki_json_scanner *scanner)
 }
 
 /* How many of `n` bytes may be scanned before the limits must be checked. A slice ends at most one byte after
- * the room in the sink. Each byte adds at most one, so the limit is exceeded at the same byte for every
+ * the free space in the sink. Each byte adds at most one, so the limit is exceeded at the same byte for every
  * split. */
-static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t room)
+static size_t slice_of(const ki_json_scanner *scanner, size_t n, uint64_t left)
 {
-    assert(n > 0 && room > 0);
+    assert(n > 0 && left > 0);
     const ki_json_sink *sink = scanner->sink;
     assert(sink == NULL || sink->text.len <= sink->bytes_max);
     n = n < SLICE_BYTES ? n : SLICE_BYTES;
-    n = n < room ? n : (size_t)room;
+    n = n < left ? n : (size_t)left;
     if (sink != NULL && n > sink->bytes_max - sink->text.len)
         n = sink->bytes_max - sink->text.len + 1;
     return n;

@@ -22,11 +22,11 @@ static inline char *put_element(ki_proto_reader *reader, const ki_proto_message 
 {
     enum { EXTRA = 3 }; /* ,"" */
     /* For a message, its size is not reserved: much of it may not be in its JSON. */
-    const size_t room = (message == NULL ? value.len : 0) + EXTRA + KI_PROTO_NAME_BYTES;
+    const size_t space = (message == NULL ? value.len : 0) + EXTRA + KI_PROTO_NAME_BYTES;
     int rc = 0;
-    if (KI_RARELY((size_t)(reader->out.end - to) < room)) {
+    if (KI_RARELY((size_t)(reader->out.end - to) < space)) {
         reader->out.at = to;
-        rc = ki_proto_out_reserve(&reader->out, room);
+        rc = ki_proto_out_reserve(&reader->out, space);
         if (rc < 0)
             return ki_proto_stop(reader, to, rc);
         to = reader->out.at;
@@ -57,7 +57,7 @@ ki_proto_step ki_proto_fast_list(ki_proto_reader *reader, const ki_proto_field *
     const uint8_t *end = (const uint8_t *)rest.ptr + rest.len;
     ki_wire_value value;
     const uint8_t *at = ki_wire_bytes((const uint8_t *)rest.ptr, end, &value);
-    if (at == NULL || !is_usual(field, message) || !ki_proto_has_room(reader, to, 0) ||
+    if (at == NULL || !is_usual(field, message) || !ki_proto_has_space(reader, to, 0) ||
         ki_proto_enter(reader) < 0)
         return KI_PROTO_NOT_USUAL;
     to = ki_proto_put_name(to, field);
@@ -81,7 +81,7 @@ ki_proto_step ki_proto_fast_map(ki_proto_reader *reader, const ki_proto_field *f
     const uint8_t *at = (const uint8_t *)rest.ptr;
     ki_proto_cursor cursor = {at, at + rest.len, (uint64_t)field->number << 3 | KI_WIRE_BYTES};
     ki_wire_value first;
-    if (ki_wire_bytes(at, cursor.end, &first) == NULL || !ki_proto_has_room(reader, to, 0))
+    if (ki_wire_bytes(at, cursor.end, &first) == NULL || !ki_proto_has_space(reader, to, 0))
         return KI_PROTO_NOT_USUAL;
     reader->out.at = ki_proto_put_name(to, field);
     int rc = ki_proto_put_map(reader, field, &cursor, NULL);

@@ -7,7 +7,7 @@
  *   Locks:    none; one owner.
  *   Not here: projections; other values (proto/members.c writes them).
  *
- * The room for a name and a short value is checked once. Both are copied in large blocks, so bytes beyond
+ * The space for a name and a short value is checked once. Both are copied in large blocks, so bytes beyond
  * their ends are written too.
  */
 #ifndef KI_PROTO_FAST_PATH_H
@@ -29,12 +29,12 @@ typedef struct ki_proto_step {
 
 #define KI_PROTO_NOT_USUAL ((ki_proto_step){NULL, NULL})
 
-/* The maximum room for a name and a short value, including the bytes that are copied beyond their ends. */
-enum { KI_PROTO_ROOM = UINT8_MAX + KI_PROTO_NAME_BYTES + 64 };
+/* The maximum space for a name and a short value, including the bytes that are copied beyond their ends. */
+enum { KI_PROTO_SPACE = UINT8_MAX + KI_PROTO_NAME_BYTES + 64 };
 
-static inline int ki_proto_has_room(const ki_proto_reader *reader, const char *to, size_t n)
+static inline int ki_proto_has_space(const ki_proto_reader *reader, const char *to, size_t n)
 {
-    return (size_t)(reader->out.end - to) >= n + KI_PROTO_ROOM;
+    return (size_t)(reader->out.end - to) >= n + KI_PROTO_SPACE;
 }
 
 KI_PROTO_IN_LOOP char *ki_proto_put_name(char *to, const ki_proto_field *field)
@@ -52,7 +52,7 @@ ki_proto_step ki_proto_fast_map(ki_proto_reader *reader, const ki_proto_field *f
 KI_PROTO_IN_LOOP char *ki_proto_fast_text(ki_proto_reader *reader, const ki_proto_field *field,
                                           const ki_wire_value *text, char *to)
 {
-    if (!ki_proto_has_room(reader, to, text->len))
+    if (!ki_proto_has_space(reader, to, text->len))
         return NULL;
     to = ki_proto_put_name(to, field);
     *to++ = '"';
@@ -66,7 +66,7 @@ KI_PROTO_IN_LOOP char *ki_proto_fast_message(ki_proto_reader *reader, const ki_p
                                              const ki_wire_value *value, char *to)
 {
     const ki_proto_message *message = ki_proto_message_of(field);
-    if (message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_room(reader, to, 0))
+    if (message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_space(reader, to, 0))
         return NULL;
     return ki_proto_write_whole(reader, message, ki_proto_bytes(value), ki_proto_put_name(to, field));
 }
@@ -75,7 +75,7 @@ KI_PROTO_IN_LOOP char *ki_proto_fast_message(ki_proto_reader *reader, const ki_p
 KI_PROTO_IN_LOOP char *ki_proto_fast_time(ki_proto_reader *reader, const ki_proto_field *field,
                                           const ki_wire_value *value, char *to)
 {
-    if (!ki_proto_has_room(reader, to, 0))
+    if (!ki_proto_has_space(reader, to, 0))
         return NULL;
     if (value->len == 0) {
         static const char null[4] = {'n', 'u', 'l', 'l'};
@@ -106,7 +106,7 @@ KI_PROTO_IN_LOOP char *ki_proto_fast_bytes(ki_proto_reader *reader, const ki_pro
 KI_PROTO_IN_LOOP char *ki_proto_fast_number(ki_proto_reader *reader, const ki_proto_field *field,
                                             uint64_t number, char *to)
 {
-    if (!ki_proto_has_room(reader, to, 0))
+    if (!ki_proto_has_space(reader, to, 0))
         return NULL;
     const int64_t value = field->type == KI_PROTO_INT32 ? (int32_t)(uint32_t)number : (int64_t)number;
     if (value == 0 && (field->flags & KI_PROTO_OMIT_ZERO) != 0)

@@ -39,8 +39,8 @@ int ki_proto_gather_feed(ki_proto_gather *gather, ki_str bytes, size_t *out_used
         *out_bytes = n == 0 ? KI_STR("") : (ki_str){bytes.ptr, n};
         return 1;
     }
-    size_t room = gather->buf.max - gather->buf.len;
-    int rc = n == 0 ? 0 : ki_buf_append(&gather->buf, bytes.ptr, n < room ? n : room);
+    size_t space = gather->buf.max - gather->buf.len;
+    int rc = n == 0 ? 0 : ki_buf_append(&gather->buf, bytes.ptr, n < space ? n : space);
     if (rc < 0)
         return rc;
     gather->is_begun = 1;

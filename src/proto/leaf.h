@@ -20,7 +20,7 @@
 KI_NODISCARD int ki_proto_leaf_time(ki_proto_out *out, ki_str message);
 KI_NODISCARD int ki_proto_leaf_micro_time(ki_proto_out *out, ki_str message);
 
-/* Writes a Time at `to`, which has room for 32 bytes, if the message is as Go writes it. Returns the end of
+/* Writes a Time at `to`, which has space for 32 bytes, if the message is as Go writes it. Returns the end of
  * the text; or NULL if the message is different: then use ki_proto_leaf_time(). */
 char *ki_proto_leaf_other_time(ki_proto_out *out, char *to, const uint8_t *message, size_t n);
 

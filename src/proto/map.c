@@ -140,11 +140,11 @@ static inline int usual_text(const ki_proto_field *field, const entry *e, ki_str
  * entries. */
 static inline int put_usual_entry(ki_proto_reader *reader, const ki_proto_field *field, const entry *e)
 {
-    enum { ROOM = 6 + 16 }; /* ,"":"" and the bytes that are copied beyond the end */
+    enum { SPACE = 6 + 16 }; /* ,"":"" and the bytes that are copied beyond the end */
     ki_proto_out *out = &reader->out;
     char *to = out->at;
     ki_str text;
-    if (!usual_text(field, e, &text) || (size_t)(out->end - to) < e->name.len + text.len + ROOM)
+    if (!usual_text(field, e, &text) || (size_t)(out->end - to) < e->name.len + text.len + SPACE)
         return 0;
     *to++ = ',';
     *to++ = '"';

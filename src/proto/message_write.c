@@ -75,7 +75,7 @@ static ki_proto_step put_message_by_rule(ki_proto_reader *reader, const ki_proto
     const size_t start = (size_t)(to - reader->out.text);
     ki_wire_value value;
     const uint8_t *at = ki_wire_bytes(cursor.at, cursor.end, &value);
-    if (at == NULL || inner.message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_room(reader, to, 0))
+    if (at == NULL || inner.message->form != KI_PROTO_FORM_FIELDS || !ki_proto_has_space(reader, to, 0))
         return KI_PROTO_NOT_USUAL;
     int rc = ki_proto_view_of(reader, rule, inner.message, &inner.view);
     if (rc == 0)

@@ -24,7 +24,7 @@ void ki_proto_out_end(ki_proto_out *out)
     out->sink->text.len = out->text == NULL ? 0 : ki_proto_out_place(out);
 }
 
-/* The buffer has a little more room than the limit. A text that exceeds the limit is noticed here or at the
+/* The buffer has a little more space than the limit. A text that exceeds the limit is noticed here or at the
  * end. */
 int ki_proto_out_grow(ki_proto_out *out, size_t n)
 {

@@ -92,7 +92,7 @@ static inline int ki_proto_out_byte(ki_proto_out *out, char byte)
 }
 
 KI_NODISCARD int ki_proto_out_text(ki_proto_out *out, ki_str text);
-/* Writes a number at `to`, which has room for 32 bytes, and returns its end. */
+/* Writes a number at `to`, which has space for 32 bytes, and returns its end. */
 char *ki_proto_out_long_number(char *to, int64_t number);
 
 static inline char *ki_proto_out_digits(char *to, int64_t number)

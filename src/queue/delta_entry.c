@@ -7,12 +7,12 @@
 #include "util/alloc.h"
 
 /* Enough for most keys, so that an entry can be used again for another key. */
-enum { KEY_ROOM = 96 };
+enum { KEY_SPACE = 96 };
 
-static void begin(ki_delta_entry *entry, ki_str key, size_t key_room)
+static void begin(ki_delta_entry *entry, ki_str key, size_t key_space)
 {
-    assert(key.len < key_room);
-    *entry = (ki_delta_entry){.cap = 1, .key_len = key.len, .key_room = key_room};
+    assert(key.len < key_space);
+    *entry = (ki_delta_entry){.cap = 1, .key_len = key.len, .key_space = key_space};
     entry->deltas = &entry->first;
     if (key.len > 0)
         memcpy(entry->key, key.ptr, key.len);
@@ -22,19 +22,19 @@ static void begin(ki_delta_entry *entry, ki_str key, size_t key_room)
 ki_delta_entry *ki_delta_entry_new(ki_str key)
 {
     assert(key.ptr != NULL || key.len == 0);
-    size_t key_room = key.len < KEY_ROOM ? KEY_ROOM : key.len + 1;
-    ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key_room);
+    size_t key_space = key.len < KEY_SPACE ? KEY_SPACE : key.len + 1;
+    ki_delta_entry *entry = ki_malloc(sizeof(*entry) + key_space);
     if (entry != NULL)
-        begin(entry, key, key_room);
+        begin(entry, key, key_space);
     return entry;
 }
 
 bool ki_delta_entry_renew(ki_delta_entry *entry, ki_str key)
 {
     assert(entry->count == 0 && entry->deltas == &entry->first);
-    if (key.len >= entry->key_room)
+    if (key.len >= entry->key_space)
         return false;
-    begin(entry, key, entry->key_room);
+    begin(entry, key, entry->key_space);
     return true;
 }
 

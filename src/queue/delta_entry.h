@@ -45,8 +45,8 @@ typedef struct ki_delta_entry {
     uint8_t is_initial; /* the queue is not synced before this entry is processed */
 
     size_t key_len;
-    size_t key_room; /* bytes for the key and its NUL */
-    char key[];      /* NUL-terminated; empty for a marker */
+    size_t key_space; /* bytes for the key and its NUL */
+    char key[];       /* NUL-terminated; empty for a marker */
 } ki_delta_entry;
 
 static inline ki_delta_entry *ki_delta_entry_of(ki_list_node *node)
@@ -83,13 +83,13 @@ void ki_delta_entry_free_all(ki_list *entries);
 /* Drops its deltas, so that it can be used again. */
 void ki_delta_entry_clear(ki_delta_entry *entry);
 
-/* Turns a cleared entry into one for this key, if there is room for the key. */
+/* Turns a cleared entry into one for this key, if there is space for the key. */
 KI_NODISCARD bool ki_delta_entry_renew(ki_delta_entry *entry, ki_str key);
 
 /* Finds the entry of a key in a map; NULL if there is none. `hash` is the hash of the key. */
 ki_delta_entry *ki_delta_entry_find(const ki_map *entries, ki_str key, uint64_t hash);
 
-/* Reserves room for one more delta. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
+/* Reserves space for one more delta. Returns 0, or KI_ERR_NO_MEMORY with nothing changed. */
 KI_NODISCARD int ki_delta_entry_reserve(ki_delta_entry *entry);
 
 /* Adds a delta after a reserve, and sets its bytes. Adds a reference to its object, which may be NULL. Of two

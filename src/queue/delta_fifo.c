@@ -150,7 +150,7 @@ static ki_delta_entry *make_entry_locked(ki_delta_fifo *fifo, ki_str key)
     return ki_delta_entry_new(key);
 }
 
-/* The entry of a key, with room for one more delta; a new one is not in the queue yet. NULL when out of
+/* The entry of a key, with space for one more delta; a new one is not in the queue yet. NULL when out of
  * memory. */
 static ki_delta_entry *entry_for_locked(ki_delta_fifo *fifo, ki_str key)
 {
@@ -305,12 +305,12 @@ int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list)
     return 0;
 }
 
-int ki_delta_fifo_has_room(ki_delta_fifo *fifo)
+int ki_delta_fifo_has_space(ki_delta_fifo *fifo)
 {
     ki_mutex_lock(&fifo->mu);
-    int has_room = fifo->items <= fifo->items_max / 2 && fifo->bytes <= fifo->bytes_max / 2;
+    int has_space = fifo->items <= fifo->items_max / 2 && fifo->bytes <= fifo->bytes_max / 2;
     ki_mutex_unlock(&fifo->mu);
-    return has_room;
+    return has_space;
 }
 
 /* Removes an entry from `keys` and the totals; the caller has taken it off `queue`. */

@@ -79,7 +79,7 @@ static inline void ki_delta_fifo_set_now(ki_delta_fifo *fifo, uint64_t now_ns)
 
 /* Queues one change, and adds a reference to its object. `version` is the version received with the change;
  * empty if it is unknown, as for an item of a list. Returns 0; 1 if the queue is full now: stop producing
- * until ki_delta_fifo_has_room(); or, with nothing changed, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE for a
+ * until ki_delta_fifo_has_space(); or, with nothing changed, KI_ERR_NO_MEMORY, or KI_ERR_TOO_LARGE for a
  * version that is too long. A full queue still accepts changes: nothing is ever dropped. */
 KI_NODISCARD int ki_delta_fifo_push(ki_delta_fifo *fifo, ki_delta delta, ki_str version)
     KI_EXCLUDES(fifo->mu);
@@ -98,7 +98,7 @@ KI_NODISCARD int ki_delta_fifo_push_marker(ki_delta_fifo *fifo, ki_change_type m
 KI_NODISCARD int ki_delta_fifo_begin_history(ki_delta_fifo *fifo, uint32_t list) KI_EXCLUDES(fifo->mu);
 
 /* Whether the producer may continue: at most half of either limit is used. */
-int ki_delta_fifo_has_room(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
+int ki_delta_fifo_has_space(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 
 /* Takes up to `max` entries off the queue, in order, into `out_batch` (initialised, empty). With them,
  * everything up to *out_version has left the queue; the caller clears it.

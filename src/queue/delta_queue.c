@@ -144,7 +144,7 @@ ki_delta_entry *ki_delta_queue_append_locked(ki_delta_queue *queue, ki_str key, 
         return NULL;
     /* Relaxed: the thread that pushes has set the time itself. */
     entry->queued_ns = atomic_load_explicit(&queue->now_ns, memory_order_relaxed);
-    ki_delta_entry_append(entry, delta); /* a new entry has room for one */
+    ki_delta_entry_append(entry, delta); /* a new entry has space for one */
     if (enqueue_locked(queue, entry) < 0) {
         ki_delta_entry_free(entry);
         return NULL;
@@ -228,9 +228,9 @@ int ki_delta_queue_has_room(const ki_delta_queue *queue)
         return 0;
     ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
     ki_mutex_lock(&mine->mu);
-    int has_room = mine->keys.count <= mine->items_max / 2 && mine->bytes <= mine->bytes_max / 2;
+    int has_space = mine->keys.count <= mine->items_max / 2 && mine->bytes <= mine->bytes_max / 2;
     ki_mutex_unlock(&mine->mu);
-    return has_room;
+    return has_space;
 }
 
 void ki_delta_queue_close(ki_delta_queue *queue)

@@ -111,7 +111,7 @@ int ki_answer_is_error(const ki_answer *answer);
 /* Ends an error response without waiting for the rest of its body: cancels the request and reports OVER. */
 void ki_answer_cut_error(ki_answer *answer);
 
-/* There is room again: resumes the source if it is waiting. */
+/* Changes are accepted again: resumes the source if it is waiting. */
 void ki_answer_resume(ki_answer *answer);
 
 #endif

@@ -37,7 +37,7 @@ typedef struct ki_error_log {
     bool is_polling;
     bool is_lost;
     uint64_t lost_ns; /* when the loss began */
-    uint64_t lists;   /* the number of lists begun before the loss */
+    uint64_t lists;   /* the number of lists started before the loss */
 } ki_error_log;
 
 void ki_error_log_init(ki_error_log *log, const ki_error_log_owner *owner, const ki_clock *clock);

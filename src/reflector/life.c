@@ -456,7 +456,7 @@ static void drive(ki_life *life, const requests *taken)
         ki_reflector_retry_now(reflector);
     if (taken->doubted_list != 0)
         ki_reflector_doubt_list(reflector, taken->doubted_list);
-    if (life->kind->has_room(life))
+    if (life->kind->has_space(life))
         ki_reflector_resume(reflector);
     ki_reflector_tick(reflector);
     if (life->kind->drive != NULL)

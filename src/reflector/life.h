@@ -36,18 +36,18 @@ typedef struct ki_life ki_life;
 
 /* The differences between an informer and a feed. Each function may be NULL, except the last two. */
 typedef struct ki_life_kind {
-    const char *name;                      /* the component in the log */
-    void (*want_locked)(ki_life *life);    /* a start was requested, and nothing has been done yet */
-    void (*begin_locked)(ki_life *life);   /* dispatch: the run begins */
-    bool (*stop_locked)(ki_life *life);    /* dispatch: io has halted. Returns whether everything else has
+    const char *name;                       /* the component in the log */
+    void (*want_locked)(ki_life *life);     /* a start was requested, and nothing has been done yet */
+    void (*begin_locked)(ki_life *life);    /* dispatch: the run begins */
+    bool (*stop_locked)(ki_life *life);     /* dispatch: io has halted. Returns whether everything else has
                                             * halted, too */
-    void (*free_locked)(ki_life *life);    /* a free was requested, and nothing has been done yet */
-    bool (*leave_locked)(ki_life *life);   /* dispatch: returns whether nothing uses the informer or feed any
+    void (*free_locked)(ki_life *life);     /* a free was requested, and nothing has been done yet */
+    bool (*leave_locked)(ki_life *life);    /* dispatch: returns whether nothing uses the informer or feed any
                                             * more */
-    void (*halt)(ki_life *life);           /* io: all requests have ended */
-    void (*drive)(ki_life *life);          /* io: each turn of a run, after the reflector has had its turn */
-    bool (*has_room)(const ki_life *life); /* io: whether changes are accepted */
-    void (*dispatch)(ki_life *life);       /* a run of dispatch_job */
+    void (*halt)(ki_life *life);            /* io: all requests have ended */
+    void (*drive)(ki_life *life);           /* io: each turn of a run, after the reflector has had its turn */
+    bool (*has_space)(const ki_life *life); /* io: whether changes are accepted */
+    void (*dispatch)(ki_life *life);        /* a run of dispatch_job */
 } ki_life_kind;
 
 struct ki_life {
@@ -64,7 +64,7 @@ struct ki_life {
     ki_job dispatch_job;
     ki_reflector reflector; /* used on io only, like `errors` */
     ki_error_log errors;
-    _Atomic bool dispatch_is_due; /* dispatch_job has been woken and has not begun yet */
+    _Atomic bool dispatch_is_due; /* dispatch_job has been woken and has not started yet */
     _Atomic bool may_deliver;     /* changed under mu: false from a stop until the next start */
     _Atomic bool is_synced;       /* the first list has ended */
     ki_mutex mu;
@@ -134,7 +134,7 @@ void ki_life_wake_dispatch(ki_life *life);
 size_t ki_life_write_version(const ki_life *life, char *buffer, size_t buffer_bytes) KI_EXCLUDES(life->mu);
 
 /* Clears the status and sets its resource version. Of the version's buffer it writes only the part that is
- * used, since the buffer has room for the longest version, and few are long. */
+ * used, since the buffer has space for the longest version, and few are long. */
 void ki_life_begin_status(const ki_life *life, ki_informer_status *out_status) KI_EXCLUDES(life->mu);
 
 /* Whether the current process is a child of the process that made the life: see ki_client_is_foreign(). */

@@ -477,7 +477,7 @@ void ki_reflector_resume(ki_reflector *reflector)
         reflector->is_full = 0;
         reflector->watch.was_paused = 1;
         ki_reflector_begin_silence(reflector);
-        reflector->room_ns = reflector->quiet_ns;
+        reflector->resumed_ns = reflector->quiet_ns;
         reflector->watch.item_ns = reflector->quiet_ns;
         ki_answer_resume(&reflector->answer);
     }
@@ -489,7 +489,7 @@ void ki_reflector_resume(ki_reflector *reflector)
 uint64_t ki_reflector_received_ns(ki_reflector *reflector)
 {
     uint64_t now = ki_reflector_now_ns(reflector);
-    if (!reflector->is_full && now >= reflector->room_ns + KI_NS_PER_S)
+    if (!reflector->is_full && now >= reflector->resumed_ns + KI_NS_PER_S)
         reflector->behind_ns = UINT64_MAX;
     return ki_ns_min(now, reflector->behind_ns);
 }

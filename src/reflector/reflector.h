@@ -98,9 +98,9 @@ typedef struct ki_watch_attempt {
     uint64_t item_ns;     /* when the last item of its list arrived; before that, when the request was sent */
     int was_heard;        /* a head or bytes have arrived, and not of an error */
     int has_news;         /* it has brought something newer than the version it began with */
-    int has_result;       /* an event or a bookmark has arrived, apart from the list it may have begun with */
-    int was_paused;       /* paused since it began, or since its list ended: send times are unknown */
-    int is_unproven;      /* begun after a failure: the server may have another history */
+    int has_result;  /* an event or a bookmark has arrived, apart from the list it may have started with */
+    int was_paused;  /* paused since it began, or since its list ended: send times are unknown */
+    int is_unproven; /* started after a failure: the server may have another history */
 } ki_watch_attempt;
 
 /* The one-item list beside a watch, which detects another history of the server. */
@@ -163,11 +163,11 @@ struct ki_reflector {
     int depth;                 /* number of nested calls on the stack; the outermost begins the next
                                 * request */
     ki_deferred end_of_pieces; /* updates the status and the timer */
-    int is_full;               /* on_change has returned 1: there is no room */
+    int is_full;               /* on_change has returned 1: the destination is full */
     int is_ready;              /* initialised */
     uint64_t scheduled_ns;     /* the last argument of `schedule` */
     uint64_t behind_ns;        /* when unread bytes began to wait; UINT64_MAX: none wait */
-    uint64_t room_ns;          /* when the last pause ended */
+    uint64_t resumed_ns;       /* when the last pause ended */
     uint64_t quiet_ns;         /* when the silence of `answer` began, not counting pauses */
     uint64_t little_ns;        /* when the current measurement of a list's speed began, */
     size_t little_bytes;       /* and the bytes that have arrived since then */
@@ -227,7 +227,7 @@ void ki_reflector_halt(ki_reflector *reflector);
 /* The time that `schedule` named has come. */
 void ki_reflector_tick(ki_reflector *reflector);
 
-/* After on_change has returned 1: there is room again. */
+/* After on_change has returned 1: changes are accepted again. */
 void ki_reflector_resume(ki_reflector *reflector);
 
 /* Too many items of this attempt are held back, because the list has not yet proved that it is not older than

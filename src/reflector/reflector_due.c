@@ -82,7 +82,7 @@ static uint64_t probe_deadline_ns(const ki_reflector *reflector)
                                            : UINT64_MAX;
 }
 
-/* While there is no room, nothing is requested, and silence does not count. */
+/* While the destination is full, nothing is requested, and silence does not count. */
 static uint64_t due_ns(const ki_reflector *reflector)
 {
     uint64_t due = probe_deadline_ns(reflector);

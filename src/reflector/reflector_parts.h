@@ -15,7 +15,7 @@
 
 uint64_t ki_reflector_now_ns(const ki_reflector *reflector);
 
-/* Ends the current request; `step` begins after `delay_ns`, and once there is room. */
+/* Ends the current request; `step` begins after `delay_ns`, and once changes are accepted. */
 void ki_reflector_go_on(ki_reflector *reflector, ki_reflector_step step, uint64_t delay_ns);
 
 /* Like ki_reflector_go_on(), after a failure, which it reports. */

@@ -23,7 +23,7 @@ static int is_due(const ki_reflector *reflector)
     return reflector->poll.fruitless >= FRUITLESS_MAX;
 }
 
-/* Whether the current list replaces watches, even if it was begun for another reason. */
+/* Whether the current list replaces watches, even if it was started for another reason. */
 static int makes_up(const ki_reflector *reflector)
 {
     return reflector->poll.is_listing || is_due(reflector);

@@ -209,7 +209,7 @@ static int enter(ki_rest_call *call, uint64_t *out_id, ki_error *err)
     return is_closed ? ki_fail(err, KI_ERR_STOPPED, "call: the client is being freed") : 0;
 }
 
-/* Creates a call that has not begun. On failure returns NULL and sets `err`. */
+/* Creates a call that has not started. On failure returns NULL and sets `err`. */
 static ki_rest_call *make_call(ki_client *client, const ki_rest_request *request, ki_error *err)
 {
     ki_rest *rest = check(client, request, err);

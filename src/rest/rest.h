@@ -46,7 +46,7 @@ typedef struct ki_rest_call {
     void *user;
     bool is_waited_for;   /* ki_rest_run() waits for it */
     bool is_reading;      /* a read: changes nothing on the server */
-    bool is_of_reconcile; /* begun by a reconcile function */
+    bool is_of_reconcile; /* started by a reconcile function */
     ki_rest_message message;
 
     ki_list_node node; /* guarded by the rest's mu, like is_done */

@@ -11,7 +11,8 @@
 /* Invariant: a posting is in `postings` as long as it has an object, and no longer. An object is either in
  * `refused`, or in the postings of the values that the function emitted when the object was put.
  *
- * Preparing changes nothing that readers see: it reserves room, and makes postings that are not in `postings`
+ * Preparing changes nothing that readers see: it reserves space, and makes postings that are not in
+ * `postings`
  * yet. Committing then does three things. It swaps the pointer in postings of values that both objects have;
  * it inserts the fresh object into the other postings of its values; and it removes the former object from
  * the other postings of its values. Under a value that both objects have, a reader always finds one of them.
@@ -152,7 +153,7 @@ static int collect(ki_index *index, ki_index_values *values, const ki_object *ob
     return rc;
 }
 
-/* Chooses the step for one value, and reserves room for it. */
+/* Chooses the step for one value, and reserves space for it. */
 static int prepare_value(ki_index *index, ki_index_value *value, const ki_index_change *change)
 {
     ki_table_owner owner = owner_of_objects(change);

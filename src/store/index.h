@@ -12,7 +12,7 @@
  * posting, objects are identified by address, since the writer always knows which pointer is stored.
  *
  * A change has two parts. Preparing does everything that can fail: it calls the index function, reserves
- * room, and makes new postings that readers do not see yet. Committing cannot fail.
+ * space, and makes new postings that readers do not see yet. Committing cannot fail.
  *
  * No posting may keep an object that has left the store. To find the postings of a leaving object, the
  * function is called again, and it may emit other values than before. So committing counts the postings from

@@ -64,7 +64,7 @@ static int passes(const filter *f, const ki_object *object)
            ki_selector_matches(f->selector, object);
 }
 
-/* Keeps the matching objects. Shrinks the array, since it may have room for a whole store. If shrinking
+/* Keeps the matching objects. Shrinks the array, since it may have space for a whole store. If shrinking
  * fails, the array stays as it is. */
 static void filter_list(ki_object_list *list, const filter *f)
 {

@@ -10,7 +10,7 @@
 #include "util/huge_pages.h"
 #include "util/loop/rcu.h"
 
-/* How many times ki_reclaim_has_room() checks for readers before it gives up.
+/* How many times ki_reclaim_has_space() checks for readers before it gives up.
  * Most sections end as soon as their thread has run. */
 enum { LOOKS = 16 };
 
@@ -133,7 +133,7 @@ bool ki_reclaim_poll(ki_reclaim *reclaim)
     return try_end(reclaim) && ki_reclaim_is_empty(reclaim);
 }
 
-bool ki_reclaim_has_room(ki_reclaim *reclaim)
+bool ki_reclaim_has_space(ki_reclaim *reclaim)
 {
     assert(is_sound(reclaim));
     for (unsigned i = 0; i < LOOKS; i++) {

@@ -95,7 +95,7 @@ bool ki_reclaim_poll(ki_reclaim *reclaim);
 
 /* Whether the writer may continue: `bytes_max` is not reached, and there is a place for one more object.
  * Tries to free memory, and lets other threads run for that, but does not wait for them. */
-bool ki_reclaim_has_room(ki_reclaim *reclaim);
+bool ki_reclaim_has_space(ki_reclaim *reclaim);
 
 /* Waits for readers if any memory waits for them, and frees it. Never call it inside a read section. */
 void ki_reclaim_flush(ki_reclaim *reclaim);

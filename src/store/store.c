@@ -302,13 +302,13 @@ void ki_store_batch_expect(ki_store *store, uint64_t hash, const ki_object *obje
 
 /* ---- released memory ----------------------------------------------------------------------------------- */
 
-bool ki_store_has_room(ki_store *store)
+bool ki_store_has_space(ki_store *store)
 {
     assert(store != NULL);
     ki_mutex_lock(&store->write_mu);
-    bool has_room = ki_reclaim_has_room(&store->reclaim);
+    bool has_space = ki_reclaim_has_space(&store->reclaim);
     ki_mutex_unlock(&store->write_mu);
-    return has_room;
+    return has_space;
 }
 
 void ki_store_flush_when_due(ki_store *store, uint64_t now_ms, uint64_t *due_ms)

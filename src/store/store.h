@@ -107,7 +107,7 @@ static inline const ki_hash_key *ki_store_hash_key(const ki_store *store)
     return &store->keyer.secret;
 }
 
-/* Like the public calls, for a writer that must not wait for readers; it calls ki_store_has_room() itself.
+/* Like the public calls, for a writer that must not wait for readers; it calls ki_store_has_space() itself.
  * ki_store_remove_at_once() may fail with KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_store_put_at_once(ki_store *store, const ki_object *object) KI_EXCLUDES(store->write_mu);
 KI_NODISCARD int ki_store_remove_at_once(ki_store *store, ki_str key) KI_EXCLUDES(store->write_mu);
@@ -115,11 +115,11 @@ KI_NODISCARD int ki_store_replace_at_once(ki_store *store, ki_object *const *obj
     KI_EXCLUDES(store->write_mu);
 
 /* Whether the writer may continue. If not, the memory that waits for readers has reached its limit, or there
- * is no memory to record more of it; then check again after KI_STORE_ROOM_MS.
+ * is no memory to record more of it; then check again after KI_STORE_SPACE_MS.
  * Never call it inside a read section. */
-bool ki_store_has_room(ki_store *store) KI_EXCLUDES(store->write_mu);
+bool ki_store_has_space(ki_store *store) KI_EXCLUDES(store->write_mu);
 
-#define KI_STORE_ROOM_MS 10
+#define KI_STORE_SPACE_MS 10
 
 /* Called by an idle writer: frees memory that readers can no longer see, once it has waited for a while. Sets
  * `*due_ms` to the time of the next call; UINT64_MAX: nothing waits. */

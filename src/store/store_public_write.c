@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public calls that write to a store, and the same calls for writers that must not wait (…_at_once). Both
- * put or remove one object in a batch (store/store.c). When there is no room, the public calls wait without a
- * lock, so that writers that must not wait are not blocked. */
+ * put or remove one object in a batch (store/store.c). When there is no space, the public calls wait without
+ * a lock, so that writers that must not wait are not blocked. */
 #include <assert.h>
 #include <kinformer/error.h>
 
@@ -9,20 +9,20 @@
 #include "util/error.h"
 #include "util/loop/rcu.h"
 
-static void lock_with_room(ki_store *store) KI_ACQUIRE(store->write_mu)
+static void lock_with_space(ki_store *store) KI_ACQUIRE(store->write_mu)
 {
     ki_mutex_lock(&store->write_mu);
-    for (unsigned round = 0; !ki_reclaim_has_room(&store->reclaim); round++) {
+    for (unsigned round = 0; !ki_reclaim_has_space(&store->reclaim); round++) {
         ki_mutex_unlock(&store->write_mu);
         ki_rcu_rest(round);
         ki_mutex_lock(&store->write_mu);
     }
 }
 
-/* Like ki_store_batch_begin(), once there is room. */
-static void begin_with_room(ki_store *store) KI_ACQUIRE(store->write_mu) KI_ACQUIRE(store->mu)
+/* Like ki_store_batch_begin(), once there is space. */
+static void begin_with_space(ki_store *store) KI_ACQUIRE(store->write_mu) KI_ACQUIRE(store->mu)
 {
-    lock_with_room(store);
+    lock_with_space(store);
     ki_mutex_lock(&store->mu);
 }
 
@@ -34,7 +34,7 @@ int ki_store_put(ki_store *store, const ki_object *object)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    begin_with_room(store);
+    begin_with_space(store);
     int rc = ki_store_batch_put(store, object, NULL);
     ki_store_batch_end(store);
     return rc;
@@ -48,14 +48,14 @@ int ki_store_put_at_once(ki_store *store, const ki_object *object)
     return rc;
 }
 
-/* Room is reserved, so this does not fail with KI_ERR_NO_MEMORY. */
+/* Space is reserved, so this does not fail with KI_ERR_NO_MEMORY. */
 int ki_store_remove(ki_store *store, ki_str key)
 {
     if (store == NULL || store->is_sealed)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    begin_with_room(store);
+    begin_with_space(store);
     int rc = ki_store_batch_remove(store, key, NULL);
     ki_store_batch_end(store);
     return rc;
@@ -144,7 +144,7 @@ int ki_store_replace(ki_store *store, ki_object *const *objects, size_t count)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    lock_with_room(store);
+    lock_with_space(store);
     int rc = replace(store, objects, count);
     ki_store_end_writing(store);
     return rc;

@@ -163,7 +163,7 @@ static void array_retire(ki_table_array *array, const ki_table_owner *owner)
 }
 
 /* The salt of a new array is that of the old array. The first array takes its salt from the only entry. If
- * there is no entry yet, the salt is 1, which does no harm: the array has room for all reserved entries, and
+ * there is no entry yet, the salt is 1, which does no harm: the array has space for all reserved entries, and
  * does not grow while they are inserted. */
 static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_table_owner *owner)
 {
@@ -172,7 +172,7 @@ static uint32_t salt_of(const ki_table_array *old, const void *single, const ki_
     return (single == NULL ? 0 : (uint32_t)owner->hash(single, owner->user)) | 1;
 }
 
-/* Moves all entries, without the tombstones, to a new array with room for `entries`. */
+/* Moves all entries, without the tombstones, to a new array with space for `entries`. */
 static int rebuild(ki_table *table, size_t entries, const ki_table_owner *owner)
 {
     ki_table_array *old = array_of(table);

@@ -156,11 +156,11 @@ int ki_table_visit(const ki_table *table, const ki_table_walk *walk);
 
 /* ---- the writer ------------------------------------------------------------------------------------ */
 
-/* Reserves room, so that `extra` inserts cannot fail. Returns 0 or KI_ERR_NO_MEMORY;
+/* Reserves space, so that `extra` inserts cannot fail. Returns 0 or KI_ERR_NO_MEMORY;
  * in both cases the entries stay the same. */
 KI_NODISCARD int ki_table_reserve(ki_table *table, size_t extra, const ki_table_owner *owner);
 
-/* The key is not in the table, and there is room. Returns the note, which is 0. */
+/* The key is not in the table, and there is space. Returns the note, which is 0. */
 uint32_t *ki_table_insert(ki_table *table, uint64_t hash, void *entry);
 
 /* `old` is in the table. `entry` has the same key, and gets the note of `old`, which is returned. */

@@ -54,9 +54,9 @@ static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno
             if (rc < 0)
                 return rc;
         }
-        size_t room = text->capacity - 1 - text->len;
+        size_t space = text->capacity - 1 - text->len;
         char extra;
-        ssize_t n = read(fd, room > 0 ? text->data + text->len : &extra, room > 0 ? room : 1);
+        ssize_t n = read(fd, space > 0 ? text->data + text->len : &extra, space > 0 ? space : 1);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0) {
@@ -65,7 +65,7 @@ static int read_all(int fd, size_t bytes_max, ki_file_text *text, int *out_errno
         }
         if (n == 0)
             break;
-        if (room == 0 || text->len + (size_t)n > bytes_max)
+        if (space == 0 || text->len + (size_t)n > bytes_max)
             return KI_ERR_TOO_LARGE;
         text->len += (size_t)n;
     }

@@ -58,7 +58,7 @@ static void push_all(void *user)
         int rc = push_version(p, v);
         if (rc < 0)
             atomic_store(&p->has_failed, 1);
-        while (rc == 1 && !ki_delta_fifo_has_room(&p->fifo))
+        while (rc == 1 && !ki_delta_fifo_has_space(&p->fifo))
             sched_yield();
     }
     atomic_store(&p->has_pushed, 1);
@@ -176,7 +176,7 @@ static void push_until_the_end(void *user)
     for (int v = 1; !atomic_load(&p->has_ended); v = v % PUSHES + 1) {
         if (push_version(p, v) < 0)
             atomic_store(&p->has_failed, 1);
-        while (!ki_delta_fifo_has_room(&p->fifo) && !atomic_load(&p->has_ended))
+        while (!ki_delta_fifo_has_space(&p->fifo) && !atomic_load(&p->has_ended))
             sched_yield();
     }
 }

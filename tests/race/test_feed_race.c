@@ -302,7 +302,7 @@ static int take_four_at_a_time(const ki_change *change, void *user)
     return rc;
 }
 
-static void make_room(void *user)
+static void make_space(void *user)
 {
     rig *r = user;
     int is_over = 0;
@@ -317,7 +317,7 @@ static void make_room(void *user)
     }
 }
 
-static void room_that_is_made_at_once_is_noticed(void **state)
+static void space_that_is_made_at_once_is_noticed(void **state)
 {
     (void)state;
     rig r;
@@ -325,7 +325,7 @@ static void room_that_is_made_at_once_is_noticed(void **state)
     setup(&r);
     make_feed(&r, (ki_feed_options){.on_change = take_four_at_a_time});
     assert_int_equal(
-        ki_thread_start(&thread, &(ki_thread_options){.name = "room", .run = make_room, .user = &r}, NULL),
+        ki_thread_start(&thread, &(ki_thread_options){.name = "space", .run = make_space, .user = &r}, NULL),
         0);
     write_events(&r);
     wait_for_last_event(&r);
@@ -412,7 +412,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(feed_that_is_stopped_and_started_processes_all),
         cmocka_unit_test(thread_of_the_program_pops_all),
-        cmocka_unit_test(room_that_is_made_at_once_is_noticed),
+        cmocka_unit_test(space_that_is_made_at_once_is_noticed),
         cmocka_unit_test(store_is_read_while_it_is_fed),
         cmocka_unit_test(feed_is_freed_while_events_come),
     };

@@ -472,8 +472,8 @@ static void drive_feed(void *user)
     (void)!ki_client_post(w->client, drive_feed, w);
 }
 
-/* The feed continues as soon as there is room, and calls back. */
-static void reporting_room_is_overtaken_at_every_place(void **state)
+/* The feed continues as soon as there is space, and calls back. */
+static void reporting_space_is_overtaken_at_every_place(void **state)
 {
     (void)state;
     for (int place = 1; place <= PLACES; place++) {
@@ -555,7 +555,7 @@ int main(void)
         cmocka_unit_test(a_stop_is_overtaken_at_every_place),
         cmocka_unit_test(stopping_a_factory_is_overtaken_at_every_place),
         cmocka_unit_test(a_stop_in_a_handler_is_overtaken_at_every_place),
-        cmocka_unit_test(reporting_room_is_overtaken_at_every_place),
+        cmocka_unit_test(reporting_space_is_overtaken_at_every_place),
         cmocka_unit_test(a_removal_is_overtaken_at_every_place),
         cmocka_unit_test(adding_an_index_is_overtaken_at_every_place),
     };

@@ -31,7 +31,7 @@ typedef struct target {
 } target;
 
 /* Reserves `len` bytes and a NUL. Returns where to write them, or NULL if they do not fit. */
-static char *take_room(target *to, size_t len)
+static char *take_space(target *to, size_t len)
 {
     size_t at = to->used;
     to->used += len + 1;
@@ -41,7 +41,7 @@ static char *take_room(target *to, size_t len)
 
 static ki_str copy_text(target *to, ki_str text)
 {
-    char *at = take_room(to, text.len);
+    char *at = take_space(to, text.len);
     if (at == NULL)
         return (ki_str){0};
     if (text.len > 0)
@@ -55,7 +55,7 @@ static ki_str copy_escaped(target *to, ki_str raw)
 {
     size_t len = ki_json_unescaped_len(raw.ptr, raw.len);
     assert(len != KI_JSON_BAD_ESCAPE && len < raw.len);
-    char *at = take_room(to, len);
+    char *at = take_space(to, len);
     if (at == NULL)
         return (ki_str){0};
     (void)ki_json_unescape(raw.ptr, raw.len, at);

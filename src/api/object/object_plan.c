@@ -66,10 +66,10 @@ static ki_projection *compile(const ki_object_options *options, ki_error *err)
 
 /* Writes `"name":"value",` at `at`, or nothing if the value is empty. Returns the written text; *out_value
  * is the value in it. */
-static ki_str put_member(char *at, size_t room, const char *name, ki_str value, ki_str *out_value)
+static ki_str put_member(char *at, size_t space, const char *name, ki_str value, ki_str *out_value)
 {
-    int n = value.len == 0 ? 0 : snprintf(at, room, "\"%s\":\"%.*s\",", name, KI_STR_ARGS(value));
-    assert(n >= 0 && (size_t)n < room);
+    int n = value.len == 0 ? 0 : snprintf(at, space, "\"%s\":\"%.*s\",", name, KI_STR_ARGS(value));
+    assert(n >= 0 && (size_t)n < space);
     *out_value = value.len == 0 ? (ki_str){0} : (ki_str){at + strlen(name) + 4, value.len};
     return (ki_str){at, (size_t)n};
 }
@@ -78,14 +78,14 @@ int ki_object_plan_learn(ki_object_plan *plan, ki_str api_version, ki_str kind, 
 {
     assert(plan != NULL);
     assert((api_version.ptr != NULL || api_version.len == 0) && (kind.ptr != NULL || kind.len == 0));
-    size_t room = sizeof("\"kind\":\"\",\"apiVersion\":\"\",") + api_version.len + kind.len;
-    char *members = ki_malloc(room);
+    size_t space = sizeof("\"kind\":\"\",\"apiVersion\":\"\",") + api_version.len + kind.len;
+    char *members = ki_malloc(space);
     if (members == NULL)
         return ki_fail_no_memory(err);
     ki_free(plan->members);
     plan->members = members;
-    plan->kind_member = put_member(members, room, "kind", kind, &plan->kind);
-    plan->api_version_member = put_member(members + plan->kind_member.len, room - plan->kind_member.len,
+    plan->kind_member = put_member(members, space, "kind", kind, &plan->kind);
+    plan->api_version_member = put_member(members + plan->kind_member.len, space - plan->kind_member.len,
                                           "apiVersion", api_version, &plan->api_version);
     return 0;
 }

@@ -184,7 +184,7 @@ int ki_as_keyed_list_add(struct ki_as_keyed_list *keyed, const json_t *element)
 }
 
 /* Reserves space for `count` elements. Short lists need neither memory nor hashes. */
-static int make_room(struct ki_as_keyed_list *keyed, size_t count)
+static int make_space(struct ki_as_keyed_list *keyed, size_t count)
 {
     assert(keyed->node_count == 0 && keyed->count == 0);
     keyed->nodes = keyed->near;
@@ -210,7 +210,7 @@ int ki_as_keyed_list_init(struct ki_as_keyed_list *keyed, const struct ki_as_ide
     keyed->node_count = 0;
     keyed->count = 0;
     ki_map_init(&keyed->map);
-    int rc = make_room(keyed, json_array_size(list) + more);
+    int rc = make_space(keyed, json_array_size(list) + more);
     for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
         rc = ki_as_keyed_list_add(keyed, json_array_get(list, i));
     if (rc < 0)

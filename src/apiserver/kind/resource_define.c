@@ -11,7 +11,7 @@
 #include "util/alloc.h"
 
 /* The space after the struct, handed out piece by piece. */
-struct room {
+struct block {
     const char **pointers;
     char *texts;
 };
@@ -25,46 +25,46 @@ static size_t list_bytes(const json_t *list)
     return bytes;
 }
 
-static const char *keep(struct room *room, const char *text)
+static const char *keep(struct block *block, const char *text)
 {
     size_t bytes = strlen(text) + 1;
-    char *copy = memcpy(room->texts, text, bytes);
-    room->texts += bytes;
+    char *copy = memcpy(block->texts, text, bytes);
+    block->texts += bytes;
     return copy;
 }
 
-static const char *keep_joined(struct room *room, const char *first, const char *separator,
+static const char *keep_joined(struct block *block, const char *first, const char *separator,
                                const char *second)
 {
-    char *copy = room->texts;
+    char *copy = block->texts;
     size_t bytes = strlen(first) + strlen(separator) + strlen(second) + 1;
     (void)snprintf(copy, bytes, "%s%s%s", first, separator, second);
-    room->texts += bytes;
+    block->texts += bytes;
     return copy;
 }
 
-static const char *keep_singular(struct room *room, const json_t *names, const char *kind)
+static const char *keep_singular(struct block *block, const json_t *names, const char *kind)
 {
     const char *given = ki_as_tree_text(names, "singular");
     if (given[0] != '\0')
-        return keep(room, given);
-    char *copy = room->texts;
+        return keep(block, given);
+    char *copy = block->texts;
     size_t len = strlen(kind);
     for (size_t i = 0; i <= len; i++)
         copy[i] = (char)tolower((unsigned char)kind[i]);
-    room->texts += len + 1;
+    block->texts += len + 1;
     return copy;
 }
 
-static const char *const *keep_list(struct room *room, const json_t *list)
+static const char *const *keep_list(struct block *block, const json_t *list)
 {
-    const char **start = room->pointers;
+    const char **start = block->pointers;
     size_t index = 0;
     const json_t *entry = NULL;
-    json_array_foreach(list, index, entry) if (json_is_string(entry)) *room->pointers++ =
-        keep(room, json_string_value(entry));
-    assert((char *)room->pointers < room->texts);
-    *room->pointers++ = NULL;
+    json_array_foreach(list, index, entry) if (json_is_string(entry)) *block->pointers++ =
+        keep(block, json_string_value(entry));
+    assert((char *)block->pointers < block->texts);
+    *block->pointers++ = NULL;
     return start;
 }
 
@@ -86,21 +86,21 @@ static void fill_names(struct ki_as_resource *resource, const json_t *spec, cons
     const json_t *names = json_object_get(spec, "names");
     const json_t *short_names = json_object_get(names, "shortNames");
     const json_t *categories = json_object_get(names, "categories");
-    struct room room = {.pointers = (const char **)(resource + 1)};
-    room.texts = (char *)(room.pointers + json_array_size(short_names) + json_array_size(categories) + 2);
-    resource->short_names = keep_list(&room, short_names);
-    resource->categories = keep_list(&room, categories);
-    resource->group = keep(&room, ki_as_tree_text(spec, "group"));
-    resource->version = keep(&room, version);
-    resource->plural = keep(&room, ki_as_tree_text(names, "plural"));
-    resource->kind = keep(&room, ki_as_tree_text(names, "kind"));
-    resource->singular = keep_singular(&room, names, resource->kind);
+    struct block block = {.pointers = (const char **)(resource + 1)};
+    block.texts = (char *)(block.pointers + json_array_size(short_names) + json_array_size(categories) + 2);
+    resource->short_names = keep_list(&block, short_names);
+    resource->categories = keep_list(&block, categories);
+    resource->group = keep(&block, ki_as_tree_text(spec, "group"));
+    resource->version = keep(&block, version);
+    resource->plural = keep(&block, ki_as_tree_text(names, "plural"));
+    resource->kind = keep(&block, ki_as_tree_text(names, "kind"));
+    resource->singular = keep_singular(&block, names, resource->kind);
     const char *list_kind = ki_as_tree_text(names, "listKind");
     resource->list_kind =
-        list_kind[0] == '\0' ? keep_joined(&room, resource->kind, "", "List") : keep(&room, list_kind);
-    resource->api_version = keep_joined(&room, resource->group, "/", resource->version);
-    resource->qualified = keep_joined(&room, resource->plural, ".", resource->group);
-    assert((size_t)(room.texts - (char *)resource) <= bytes_for(spec, version));
+        list_kind[0] == '\0' ? keep_joined(&block, resource->kind, "", "List") : keep(&block, list_kind);
+    resource->api_version = keep_joined(&block, resource->group, "/", resource->version);
+    resource->qualified = keep_joined(&block, resource->plural, ".", resource->group);
+    assert((size_t)(block.texts - (char *)resource) <= bytes_for(spec, version));
 }
 
 /* NULL if out of memory. The resource shares parts of the definition, which are never modified. */

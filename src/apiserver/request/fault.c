@@ -60,9 +60,9 @@ void ki_as_faults_free(struct ki_as_faults *faults)
 
 /* Returns true if another rule can be added. If the list is full,
  * it removes the oldest rule that is used up. */
-static bool make_room_locked(struct ki_as_faults *faults) KI_REQUIRES(faults->mu);
+static bool make_space_locked(struct ki_as_faults *faults) KI_REQUIRES(faults->mu);
 
-static bool make_room_locked(struct ki_as_faults *faults)
+static bool make_space_locked(struct ki_as_faults *faults)
 {
     KI_ASSERT_HELD(faults->mu);
     assert(faults->count <= RULES_MAX);
@@ -120,7 +120,7 @@ int ki_as_faults_add(struct ki_as_faults *faults, const ki_fault *fault, ki_erro
     if (fault->on == 0 || fault->on == KI_FAULT_ANY)
         rule->fault.on = ki_as_fault_reach(fault);
     ki_mutex_lock(&faults->mu);
-    bool is_full = !make_room_locked(faults);
+    bool is_full = !make_space_locked(faults);
     if (!is_full) {
         ki_list_push_back(&faults->rules, &rule->node);
         faults->count++;

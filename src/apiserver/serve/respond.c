@@ -103,7 +103,7 @@ static ssize_t do_fault(struct ki_as_exchange *exchange, char *bytes, size_t max
 }
 
 /* The number of bytes that may be written before the fault. */
-static size_t room(const struct ki_as_exchange *exchange, size_t max)
+static size_t allowed_bytes(const struct ki_as_exchange *exchange, size_t max)
 {
     const ki_fault *fault = &exchange->fault;
     if (!is_fault_of_body(exchange))
@@ -154,7 +154,7 @@ static ssize_t read_next(struct ki_as_exchange *exchange, char *bytes, size_t ma
         clear_fault(exchange);
     if (is_due(exchange))
         return do_fault(exchange, bytes, max);
-    size_t n = room(exchange, max);
+    size_t n = allowed_bytes(exchange, max);
     ssize_t rc = exchange->stream != NULL ? read_stream(exchange, bytes, n) : read_answer(exchange, bytes, n);
     return rc == 0 && is_due(exchange) ? LOOK_AGAIN : rc;
 }

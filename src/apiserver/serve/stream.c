@@ -193,7 +193,7 @@ static int put_expired(struct ki_as_stream *stream, ki_buf *text)
 
 /* ---- the next events ----------------------------------------------------------------------------------- */
 
-/* Writes one event: plain JSON into `text` if there is room, all else into `pending`. If out of memory, ends
+/* Writes one event: plain JSON into `text` if there is space, all else into `pending`. If out of memory, ends
  * the stream. */
 static void tell_event(struct ki_as_stream *stream, const struct ki_as_event *event, ki_buf *text)
 {

@@ -161,7 +161,7 @@ static struct ki_as_block *open_block(struct ki_as_order *order, size_t at)
     return block;
 }
 
-/* Makes room in a full block by moving half of its objects to a new block. For an insertion at the end, it
+/* Makes space in a full block by moving half of its objects to a new block. For an insertion at the end, it
  * moves none, so that names inserted in order fill their blocks. */
 static struct ki_as_place split(struct ki_as_order *order, struct ki_as_place place)
 {

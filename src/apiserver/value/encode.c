@@ -11,7 +11,7 @@
 
 #include "apiserver/value/plain.h"
 
-/* NUMBER_BYTES: "-1.2345678901234567e-308" with room to spare. */
+/* NUMBER_BYTES: "-1.2345678901234567e-308" with space to spare. */
 enum { DEPTH_MAX = 2048, NUMBER_BYTES = 40 };
 
 static int append_value(ki_buf *buf, const json_t *value, unsigned depth);

@@ -18,7 +18,7 @@
 
 #include "util/buf.h"
 
-/* Inline, because the buffer almost always has enough room. */
+/* Inline, because the buffer almost always has enough space. */
 static inline KI_NODISCARD int ki_as_encode_reserve(ki_buf *buf, size_t extra)
 {
     assert(buf->len <= buf->cap);

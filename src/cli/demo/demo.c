@@ -182,7 +182,7 @@ static void tell_sync(cli_demo *demo)
     if (demo->has_synced || !cli_demo_followers_have_synced(&demo->followers))
         return;
     demo->has_synced = 1;
-    snprintf(line, sizeof(line), "synced: all informers are complete after %llu ms",
+    snprintf(line, sizeof(line), "synced: %d informers in %llu ms", CLI_DEMO_FOLLOWED,
              (unsigned long long)(cli_moment_now_ms() - demo->began_ms));
     cli_demo_say(demo, &demo->view.troubles, line);
 }

@@ -56,9 +56,9 @@ static void put_bytes(drawing *canvas, const char *text, size_t n)
 static void put_text(drawing *canvas, const char *text)
 {
     assert(canvas->column <= canvas->columns);
-    size_t room = canvas->rows == 0 ? 0 : canvas->columns - canvas->column;
+    size_t space = canvas->rows == 0 ? 0 : canvas->columns - canvas->column;
     size_t n = strlen(text);
-    n = n < room ? n : room;
+    n = n < space ? n : space;
     put_bytes(canvas, text, n);
     canvas->column += (uint32_t)n;
 }
@@ -165,14 +165,14 @@ static void draw_latest(drawing *canvas, const cli_demo_view *view)
     char title[96];
     snprintf(title, sizeof(title), "FAULTS%s%s%s", view->next[0] != 0 ? "   (next: " : "", view->next,
              view->next[0] != 0 ? ")" : "");
-    size_t room = canvas->rows > LATEST_TITLES ? canvas->rows - LATEST_TITLES : 0;
-    size_t troubles = smaller((room + 2) / 3, LATEST_LINES);
-    size_t happenings = smaller((room + 1) / 3, LATEST_LINES);
+    size_t space = canvas->rows > LATEST_TITLES ? canvas->rows - LATEST_TITLES : 0;
+    size_t troubles = smaller((space + 2) / 3, LATEST_LINES);
+    size_t happenings = smaller((space + 1) / 3, LATEST_LINES);
     draw_lines(canvas, title, &view->troubles, troubles);
     end_line(canvas);
     draw_lines(canvas, "CLUSTER", &view->happenings, happenings);
     end_line(canvas);
-    draw_lines(canvas, "HANDLERS", &view->events, smaller(room - troubles - happenings, CLI_DEMO_LINES));
+    draw_lines(canvas, "HANDLERS", &view->events, smaller(space - troubles - happenings, CLI_DEMO_LINES));
 }
 
 size_t cli_demo_view_draw(const cli_demo_view *view, const cli_demo_screen *screen,

@@ -210,15 +210,15 @@ static __attribute__((noinline)) unsigned ki_take_any_block(ki_json_scanner *s, 
         return ki_take_scalar(s, bytes, n,
                               s->scalar == KI_SCALAR_STRING ? t.quote & ~t.in : valid & ~t.literal, mistake);
 
-    uint8_t room[64];
+    uint8_t squeezed[64];
     const uint64_t keep = valid & ~white;
     if (keep == 0) /* a block of white space may follow an incomplete number or word */
         return mistake.at == KI_NO_MISTAKE ? n : ki_finish(s, n, mistake);
     if (white != 0)
         ki_squeeze_tokens(&t, keep);
     if (white != 0 && s->sink != NULL) {
-        ki_squeeze_bytes(bytes, keep, room);
-        bytes = room;
+        ki_squeeze_bytes(bytes, keep, squeezed);
+        bytes = squeezed;
     }
     const unsigned taken = ki_take_tokens(s, &t, (ki_kept){bytes, keep, n, origin}, mistake);
     if (passed.at != KI_NO_MISTAKE &&

@@ -10,9 +10,9 @@
 #define MARK "<masked>"
 #define SHORT_MARK "***"
 
-static size_t put_mark(char *out, size_t room)
+static size_t put_mark(char *out, size_t space)
 {
-    ki_str chosen = room < sizeof(MARK) - 1 ? KI_STR(SHORT_MARK) : KI_STR(MARK);
+    ki_str chosen = space < sizeof(MARK) - 1 ? KI_STR(SHORT_MARK) : KI_STR(MARK);
     memcpy(out, chosen.ptr, chosen.len);
     return chosen.len;
 }

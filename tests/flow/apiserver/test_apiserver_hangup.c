@@ -126,7 +126,7 @@ static void a_watch_ends_with_its_client(void **state)
 }
 
 /* Whether the server accepts a watch that exceeded the limit before. */
-static int has_room(ki_apiserver *server)
+static int has_space(ki_apiserver *server)
 {
     api_answer answer = api_get(server, "/api/v1/pods?watch=1&timeoutSeconds=1&resourceVersion=1");
     int status = answer.status;
@@ -151,10 +151,10 @@ static void a_watch_that_is_not_read_ends_with_its_client(void **state)
     api_send(fd, WATCH, sizeof(WATCH) - 1);
     struct pollfd polled = {.fd = fd, .events = POLLIN};
     assert_int_equal(poll(&polled, 1, 10000), 1);
-    assert_false(has_room(server));
+    assert_false(has_space(server));
     assert_int_equal(shutdown(fd, SHUT_WR), 0);
     uint64_t begin_ms = now_ms();
-    while (!has_room(server)) {
+    while (!has_space(server)) {
         assert_true(now_ms() - begin_ms < AT_ONCE_MS);
         (void)poll(NULL, 0, 5);
     }

@@ -182,6 +182,7 @@ expect_refusal 'cannot be used together' watch pods --server https://k --token a
 expect_refusal 'cannot be used together' watch pods --server https://k --username a --password b --password-file "$work/token"
 expect_refusal 'No such file' watch pods --server https://k --username a --password-file "$work/none"
 expect_refusal 'first line is empty' watch pods --server https://k --username a --password-file /dev/null
+expect_refusal "token-file: $work/none: No such file" watch pods --server https://k --token-file "$work/none"
 expect_refusal 'No such file' apiserver --port 0 --token-file "$work/none"
 
 expect_refusal 'no command given'

@@ -330,7 +330,7 @@ static void errors_in_a_text_are_described(void **state)
         {{.server = "https://k", .client_key_pem = "x", .client_certificate_pem = "y"},
          "client-certificate-data: "},
         {{.server = "https://k", .certificate_authority_pem = "x"}, "certificate-authority-data: "},
-        {{.server = "https://k", .token_file = "/nowhere/token"}, "tokenFile: /nowhere/token: "},
+        {{.server = "https://k", .token_file = "/nowhere/token"}, "token-file: /nowhere/token: "},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         ki_error err = {0};

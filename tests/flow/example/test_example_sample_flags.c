@@ -155,10 +155,10 @@ static void flags_that_are_wrong_are_named(void **state)
     expect_refusal("--metrics-address 192.0.2.1:9090", "192.0.2.1:9090: Cannot assign requested address");
 }
 
-/* There is no room for the stacks of so many workers. */
+/* The address space is too small for the stacks of so many workers. */
 static void limit_memory(pid_t pid)
 {
-    enum { ROOM_BYTES = 512 << 20 };
+    enum { SPACE_BYTES = 512 << 20 };
     char path[64];
     unsigned long pages = 0;
     snprintf(path, sizeof(path), "/proc/%d/statm", (int)pid);
@@ -166,7 +166,7 @@ static void limit_memory(pid_t pid)
     assert_non_null(file);
     assert_int_equal(fscanf(file, "%lu", &pages), 1);
     fclose(file);
-    rlim_t bytes = pages * (rlim_t)sysconf(_SC_PAGESIZE) + ROOM_BYTES;
+    rlim_t bytes = pages * (rlim_t)sysconf(_SC_PAGESIZE) + SPACE_BYTES;
     assert_int_equal(prlimit(pid, RLIMIT_AS, &(struct rlimit){bytes, bytes}, NULL), 0);
 }
 

@@ -276,8 +276,8 @@ static void wait_for_reconnect(world *w, int i)
     }
 }
 
-/* The first informer has no room, and shares its connection: the others receive everything,
- * and it continues later. */
+/* The queue of the first informer is full, and it shares its connection: the others receive everything, and
+ * it continues later. */
 static void a_full_queue_cuts_its_stream_and_no_other(void **state)
 {
     (void)state;

@@ -86,7 +86,7 @@ static bool is_stuck(informer_world *w)
     return quiet_rounds > 40;
 }
 
-static void a_full_queue_stops_the_transfer_until_there_is_room(void **state)
+static void a_full_queue_stops_the_transfer_until_there_is_space(void **state)
 {
     (void)state;
     informer_world w = {.mode = KI_MODE_THREADS};
@@ -155,7 +155,7 @@ static void on_an_event_loop_no_job_reads_more_than_a_few_pieces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_MEMORY_CHECK(a_full_queue_stops_the_transfer_until_there_is_room),
+        WITH_MEMORY_CHECK(a_full_queue_stops_the_transfer_until_there_is_space),
         WITH_MEMORY_CHECK(a_large_list_passes_a_small_queue_in_each_mode),
         WITH_MEMORY_CHECK(on_an_event_loop_no_job_reads_more_than_a_few_pieces),
     };

@@ -199,8 +199,8 @@ static bool read_request(scripted_connection *c, scripted_request *out)
     const char *end = NULL;
     c->input[c->input_bytes] = 0;
     while ((end = strstr(c->input, "\r\n\r\n")) == NULL) {
-        size_t room = sizeof(c->input) - 1 - c->input_bytes;
-        ssize_t n = room == 0 ? 0 : read_some(c, c->input + c->input_bytes, room);
+        size_t space = sizeof(c->input) - 1 - c->input_bytes;
+        ssize_t n = space == 0 ? 0 : read_some(c, c->input + c->input_bytes, space);
         if (n <= 0)
             return false;
         c->input_bytes += (size_t)n;

@@ -9,7 +9,7 @@
 #include "support/unit.h"
 #include "util/units.h"
 
-/* Bytes received between two checks for room: about one event. */
+/* Bytes received between two checks for space: about one event. */
 enum { PIECE_BYTES = 256 };
 
 uint64_t age_rig_age_ms(const age_rig *r)

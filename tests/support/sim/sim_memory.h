@@ -28,7 +28,7 @@ size_t sim_write_number(char *out, uint64_t number);
 /* A zeroed array of `count` elements; free it with free(). */
 void *sim_array(size_t count, size_t size);
 
-/* Grows an array that has room for *cap elements to hold `count` elements of `size` bytes.
+/* Grows an array that has space for *cap elements to hold `count` elements of `size` bytes.
  * Returns its new address. */
 void *sim_array_grow(void *array, size_t *cap, size_t count, size_t size);
 

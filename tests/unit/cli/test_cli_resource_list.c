@@ -84,6 +84,11 @@ static void a_resource_with_a_slash_is_refused_with_a_hint(void **state)
     assert_string_equal(err.message,
                         "\"pod/web-0\": to follow one object, give its name as a separate argument: "
                         "`kinformer watch pod web-0`");
+    assert_int_equal(cli_resource_list_parse("pod/", &list, &err), KI_ERR_INVALID);
+    assert_string_equal(err.message, "\"pod/\": to follow one object, give its name as a separate argument: "
+                                     "`kinformer watch pod NAME`");
+    assert_int_equal(cli_resource_list_parse("/web-0", &list, &err), KI_ERR_INVALID);
+    assert_non_null(strstr(err.message, "`kinformer watch RESOURCE web-0`"));
     memset(text + 4, 'x', 800);
     assert_int_equal(cli_resource_list_parse(text, &list, &err), KI_ERR_INVALID);
     assert_non_null(strstr(err.message, "`kinformer watch pod xxx"));

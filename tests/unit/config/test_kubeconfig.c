@@ -281,8 +281,7 @@ static const struct {
     /* Clusters. */
     {WITH_CLUSTER("{}"), ":7: clusters[0].cluster.server: is missing"},
     {WITH_CLUSTER("{server: [https://k]}"), ":7: clusters[0].cluster.server: is not a string"},
-    {WITH_CLUSTER("{server: 'ftp://k'}"),
-     ":7: clusters[0].cluster.server: has a scheme that is neither http nor https"},
+    {WITH_CLUSTER("{server: 'ftp://k'}"), ":7: clusters[0].cluster.server: the scheme must be http or https"},
     {WITH_CLUSTER("{server: 'https://'}"), ":7: clusters[0].cluster.server: is not an address: \"https://\""},
     {WITH_CLUSTER("{server: 'https://k:0'}"),
      ":7: clusters[0].cluster.server: is not an address: \"https://k:0\""},

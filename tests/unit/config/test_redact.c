@@ -39,7 +39,7 @@ static void other_lines_are_unchanged(void **state)
     assert_header("", "");
 }
 
-static void a_line_is_truncated_to_the_room(void **state)
+static void a_line_is_truncated_to_the_buffer(void **state)
 {
     (void)state;
     char out[8];
@@ -109,7 +109,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(secrets_of_headers_are_masked),
         cmocka_unit_test(other_lines_are_unchanged),
-        cmocka_unit_test(a_line_is_truncated_to_the_room),
+        cmocka_unit_test(a_line_is_truncated_to_the_buffer),
         cmocka_unit_test(the_user_of_an_address_is_masked),
         cmocka_unit_test(an_invalid_address_is_shown_without_what_may_be_a_secret),
     };

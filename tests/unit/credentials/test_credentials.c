@@ -108,11 +108,11 @@ static void a_token_file_is_read_again_each_minute(void **state)
 
 static void assert_hidden(const ki_credentials *credentials, const char *text, const char *expected)
 {
-    char room[128];
+    char buffer[128];
     size_t len = strlen(text);
-    memcpy(room, text, len);
-    room[ki_credentials_hide(room, len, credentials)] = 0;
-    assert_string_equal(room, expected);
+    memcpy(buffer, text, len);
+    buffer[ki_credentials_hide(buffer, len, credentials)] = 0;
+    assert_string_equal(buffer, expected);
 }
 
 static void credentials_that_are_sent_can_be_masked(void **state)
@@ -195,13 +195,13 @@ static void a_missing_token_file_is_an_error(void **state)
     char path[300];
     snprintf(path, sizeof(path), "%s", temp_dir_path(&rig.dir, "token"));
     ki_credentials *credentials = credentials_rig_new(&(ki_config){.token_file = path});
-    snprintf(expected, sizeof(expected), "tokenFile: %s: No such file or directory", path);
+    snprintf(expected, sizeof(expected), "token file: %s: No such file or directory", path);
     credentials_rig_assert_fails(credentials, expected);
     temp_dir_write(&rig.dir, "token", "\n");
-    snprintf(expected, sizeof(expected), "tokenFile: %s: is empty", path);
+    snprintf(expected, sizeof(expected), "token file: %s: is empty", path);
     credentials_rig_assert_fails(credentials, expected);
     temp_dir_write(&rig.dir, "token", "s3cret\nX: y");
-    snprintf(expected, sizeof(expected), "tokenFile: %s: does not contain a token", path);
+    snprintf(expected, sizeof(expected), "token file: %s: does not contain a token", path);
     credentials_rig_assert_fails(credentials, expected);
     temp_dir_write(&rig.dir, "token", "good");
     assert_string_equal(credentials_rig_identity(credentials).authorization, "Bearer good");
@@ -267,7 +267,7 @@ static void a_token_file_that_may_not_be_read_is_logged_once(void **state)
         }
         regain_access(path);
         ki_set_log(NULL, KI_LOG_ERROR, NULL);
-        snprintf(expected, sizeof(expected), "keeping the current token: tokenFile: %s: Permission denied",
+        snprintf(expected, sizeof(expected), "keeping the current token: token file: %s: Permission denied",
                  path);
         assert_int_equal(noted.count, 1);
         assert_string_equal(noted.message, expected);

@@ -9,11 +9,11 @@
 
 static const char *masked(const ki_config_exec *exec, const char *text)
 {
-    static char room[256];
+    static char buffer[256];
     size_t len = strlen(text);
-    memcpy(room, text, len);
-    room[ki_exec_mask(exec, room, len)] = 0;
-    return room;
+    memcpy(buffer, text, len);
+    buffer[ki_exec_mask(exec, buffer, len)] = 0;
+    return buffer;
 }
 
 static void values_of_its_environment_are_masked(void **state)

@@ -190,7 +190,7 @@ static void nothing_is_delivered_after_a_stop_in_the_callback(void **state)
     teardown(&r);
 }
 
-static void room_lasts_until_the_next_change_reports_full(void **state)
+static void space_lasts_until_the_next_change_reports_full(void **state)
 {
     (void)state;
     rig r;
@@ -200,11 +200,11 @@ static void room_lasts_until_the_next_change_reports_full(void **state)
     ki_feed_resume(r.feed);
     r.answer = 0;
     assert_int_equal(take(&r, KI_CHANGE_ADDED, "b", 11), 0);
-    assert_true(r.feed->is_full && r.feed->has_room);
+    assert_true(r.feed->is_full && r.feed->has_space);
     r.answer = 1;
     assert_int_equal(take(&r, KI_CHANGE_ADDED, "c", 12), 1);
     assert_true(r.feed->is_full);
-    assert_false(r.feed->has_room);
+    assert_false(r.feed->has_space);
     teardown(&r);
 }
 
@@ -228,7 +228,7 @@ int main(void)
         cmocka_unit_test(object_deleted_during_its_list_is_not_part_of_it),
         cmocka_unit_test(bookmark_changes_only_the_version),
         cmocka_unit_test(nothing_is_delivered_after_a_stop_in_the_callback),
-        cmocka_unit_test(room_lasts_until_the_next_change_reports_full),
+        cmocka_unit_test(space_lasts_until_the_next_change_reports_full),
         cmocka_unit_test(change_whose_callback_fails_is_not_applied),
     };
     return RUN_TESTS(tests);

@@ -88,7 +88,7 @@ static void program_that_pops_slowly_is_not_flooded(void **state)
     feed_rig_fini(&r);
 }
 
-static void full_callback_is_not_called_until_there_is_room(void **state)
+static void full_callback_is_not_called_until_there_is_space(void **state)
 {
     (void)state;
     feed_rig r;
@@ -110,7 +110,7 @@ static void full_callback_is_not_called_until_there_is_room(void **state)
 
 /* Reports each time that it is full and, from the second time on,
  * calls ki_feed_resume() before it returns. */
-static int make_room_inside(const ki_change *change, void *user)
+static int make_space_inside(const ki_change *change, void *user)
 {
     feed_rig *r = user;
     int rc = feed_rig_on_change(change, user);
@@ -119,14 +119,14 @@ static int make_room_inside(const ki_change *change, void *user)
     return rc;
 }
 
-static void room_made_during_a_later_change_is_noticed(void **state)
+static void space_made_during_a_later_change_is_noticed(void **state)
 {
     (void)state;
     feed_rig r;
     feed_rig_init(&r, 36);
     assert_true(feed_rig_make_client(&r));
     feed_rig_make_feed(&r, (ki_feed_options){.informer = {.page_size = 5, .watch_list = KI_WATCH_LIST_NEVER},
-                                             .on_change = make_room_inside,
+                                             .on_change = make_space_inside,
                                              .user = &r});
     r.full_after = 1;
     feed_rig_start(&r);
@@ -354,8 +354,8 @@ int main(void)
         cmocka_unit_test(requeued_deltas_are_processed_later),
         cmocka_unit_test(deltas_whose_processing_fails_are_dropped),
         cmocka_unit_test(program_that_pops_slowly_is_not_flooded),
-        cmocka_unit_test(full_callback_is_not_called_until_there_is_room),
-        cmocka_unit_test(room_made_during_a_later_change_is_noticed),
+        cmocka_unit_test(full_callback_is_not_called_until_there_is_space),
+        cmocka_unit_test(space_made_during_a_later_change_is_noticed),
         cmocka_unit_test(stopped_feed_continues_where_it_stopped),
         cmocka_unit_test(stopped_feed_processes_nothing),
         cmocka_unit_test(stop_and_start_from_a_callback_loses_nothing),

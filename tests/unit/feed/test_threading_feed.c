@@ -149,7 +149,7 @@ typedef struct row {
     int is_refused; /* except outside callbacks and read sections */
 } row;
 
-static const row rows[] = {{"start, room, retry_now, has_synced", use, is_synced, 0},
+static const row rows[] = {{"start, resume, retry_now, has_synced", use, is_synced, 0},
                            {"stop", stop, is_stopped, 0},
                            {"free", free_feed, is_gone, 0},
                            {"wait_for_sync", wait_for_sync, is_synced, 1}};

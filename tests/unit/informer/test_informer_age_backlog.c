@@ -179,7 +179,7 @@ static void a_reader_that_stays_makes_the_store_old(void **state)
     age_rig_fini(&r);
 }
 
-/* Bookmarks, and as many changes as there is room for, are applied in spite of the reader. */
+/* Bookmarks, and as many changes as there is space for, are applied in spite of the reader. */
 static void a_reader_that_stays_in_quiet_times_keeps_the_age_below_the_limit(void **state)
 {
     (void)state;

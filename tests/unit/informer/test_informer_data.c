@@ -180,7 +180,7 @@ static void an_informer_with_a_full_queue_can_be_stopped_and_started(void **stat
     for (int i = 0; i < 20; i++) {
         assert_int_equal(ki_informer_start(t.rig.informer, NULL), 0);
         (void)ki_client_dispatch(t.rig.client, KI_BUDGET_NONE);
-        sim_server_step(t.rig.server); /* the queue is full, and no loop has run to make room */
+        sim_server_step(t.rig.server); /* the queue is full, and no loop has run to make space */
         ki_informer_stop(t.rig.informer);
         virtual_rig_run(&t.rig, SECOND);
     }

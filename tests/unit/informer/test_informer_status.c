@@ -46,7 +46,7 @@ static void the_status_has_the_counts(void **state)
     virtual_rig_fini(&rig);
 }
 
-/* There is room for the longest version, but only the bytes of the actual one are written. */
+/* There is space for the longest version, but only the bytes of the actual one are written. */
 static void reading_the_status_writes_only_the_bytes_of_the_version(void **state)
 {
     (void)state;

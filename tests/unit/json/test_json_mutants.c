@@ -114,7 +114,7 @@ static size_t below(mutant *m, size_t bound)
     return (size_t)ki_random_below(&m->random, bound);
 }
 
-/* Replaces `removed` bytes at `at`; does nothing if there is no room. */
+/* Replaces `removed` bytes at `at`; does nothing if there is no space. */
 static void replace(mutant *m, size_t at, size_t removed, ki_str by)
 {
     if (m->len - removed + by.len > BYTES_MAX)

@@ -21,7 +21,7 @@ static void an_empty_queue_gives_nothing_and_no_version(void **state)
     fifo_assert_pops(&fifo, FIFO_ALL, "", "");
     assert_int_equal(ki_delta_fifo_items(&fifo), 0);
     assert_int_equal(fifo.bytes, 0);
-    assert_true(ki_delta_fifo_has_room(&fifo));
+    assert_true(ki_delta_fifo_has_space(&fifo));
     ki_delta_fifo_fini(&fifo);
 }
 

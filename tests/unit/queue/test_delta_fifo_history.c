@@ -80,7 +80,7 @@ static void a_new_history_forgets_waiting_changes_and_the_version(void **state)
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_new_history_makes_room_in_a_full_queue(void **state)
+static void a_new_history_makes_space_in_a_full_queue(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -90,7 +90,7 @@ static void a_new_history_makes_room_in_a_full_queue(void **state)
     (void)push_event(&fifo, "c", 3);
     assert_int_equal(push_event(&fifo, "d", 4), 1);
     assert_int_equal(ki_delta_fifo_begin_history(&fifo, 2), 0);
-    assert_true(ki_delta_fifo_has_room(&fifo));
+    assert_true(ki_delta_fifo_has_space(&fifo));
     ki_delta_fifo_fini(&fifo);
 }
 
@@ -206,7 +206,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_MEMORY_CHECK(a_new_history_forgets_waiting_changes_and_the_version),
-        WITH_MEMORY_CHECK(a_new_history_makes_room_in_a_full_queue),
+        WITH_MEMORY_CHECK(a_new_history_makes_space_in_a_full_queue),
         WITH_MEMORY_CHECK(a_batch_popped_before_a_new_history_is_finished_as_usual),
         WITH_MEMORY_CHECK(a_waiting_resync_follows_the_marker_of_a_new_history),
         WITH_MEMORY_CHECK(when_out_of_memory_no_new_history_begins),

@@ -14,42 +14,42 @@
 
 /* ---- limits -------------------------------------------------------------------------------------------- */
 
-static void a_queue_full_of_keys_accepts_more_and_has_room_again_at_half(void **state)
+static void a_queue_full_of_keys_accepts_more_and_has_space_again_at_half(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
     assert_int_equal(ki_delta_fifo_init(&fifo, &(ki_delta_fifo_options){.items_max = 4}), 0);
     assert_int_equal(fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1), 0);
     assert_int_equal(fifo_push_event(&fifo, KI_CHANGE_ADDED, "b", 2), 0);
-    assert_true(ki_delta_fifo_has_room(&fifo));
+    assert_true(ki_delta_fifo_has_space(&fifo));
     assert_int_equal(fifo_push_event(&fifo, KI_CHANGE_ADDED, "c", 3), 0);
-    assert_false(ki_delta_fifo_has_room(&fifo));
+    assert_false(ki_delta_fifo_has_space(&fifo));
     assert_int_equal(ki_delta_fifo_push_marker(&fifo, KI_CHANGE_SYNC, 0, (ki_str){0}), 1);
     assert_int_equal(fifo_push_event(&fifo, KI_CHANGE_ADDED, "d", 4), 1);
     assert_int_equal(fifo_push_event(&fifo, KI_CHANGE_UPDATED, "a", 5), 1);
     assert_int_equal(ki_delta_fifo_push_seen(&fifo, KI_STR("default/e"), 1), 1);
     fifo_assert_pops(&fifo, 3, "default/a +1 ~5; default/b +2; default/c +3", "3");
-    assert_false(ki_delta_fifo_has_room(&fifo));
+    assert_false(ki_delta_fifo_has_space(&fifo));
     fifo_assert_pops(&fifo, 1, "RESYNC", "3");
-    assert_true(ki_delta_fifo_has_room(&fifo));
+    assert_true(ki_delta_fifo_has_space(&fifo));
     fifo_assert_pops(&fifo, FIFO_ALL, "default/d +4; default/e !0@1", "5");
     ki_delta_fifo_fini(&fifo);
 }
 
-static void the_smallest_queue_has_room_when_it_is_empty(void **state)
+static void the_smallest_queue_has_space_when_it_is_empty(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
     assert_int_equal(ki_delta_fifo_init(&fifo, &(ki_delta_fifo_options){.items_max = 1, .bytes_max = 1}), 0);
-    assert_true(ki_delta_fifo_has_room(&fifo));
+    assert_true(ki_delta_fifo_has_space(&fifo));
     assert_int_equal(fifo_push_event(&fifo, KI_CHANGE_ADDED, "a", 1), 1);
-    assert_false(ki_delta_fifo_has_room(&fifo));
+    assert_false(ki_delta_fifo_has_space(&fifo));
     fifo_assert_pops(&fifo, 1, "default/a +1", "1");
-    assert_true(ki_delta_fifo_has_room(&fifo));
+    assert_true(ki_delta_fifo_has_space(&fifo));
     ki_delta_fifo_fini(&fifo);
 }
 
-static void a_queue_full_of_bytes_accepts_more_and_has_room_again_at_half(void **state)
+static void a_queue_full_of_bytes_accepts_more_and_has_space_again_at_half(void **state)
 {
     (void)state;
     ki_delta_fifo fifo;
@@ -59,12 +59,12 @@ static void a_queue_full_of_bytes_accepts_more_and_has_room_again_at_half(void *
     for (size_t i = 1; i <= 6; i++) {
         ki_delta delta = {.change_type = KI_CHANGE_UPDATED, .object = ki_object_ref(object)};
         assert_int_equal(fifo_push_new(&fifo, delta, KI_STR("1")), i >= 4);
-        assert_int_equal(ki_delta_fifo_has_room(&fifo), i <= 2);
+        assert_int_equal(ki_delta_fifo_has_space(&fifo), i <= 2);
         assert_int_equal(fifo.bytes, i * bytes);
     }
     fifo_assert_pops(&fifo, 1, "default/a ~1 ~1 ~1 ~1 ~1 ~1", "1");
     assert_int_equal(fifo.bytes, 0);
-    assert_true(ki_delta_fifo_has_room(&fifo));
+    assert_true(ki_delta_fifo_has_space(&fifo));
     ki_object_unref(object);
     ki_delta_fifo_fini(&fifo);
 }
@@ -295,9 +295,9 @@ int main(void)
         WITH_MEMORY_CHECK(a_returned_entry_is_reused_for_another_key),
         WITH_MEMORY_CHECK(a_key_that_is_too_long_for_an_entry_gets_a_new_one),
         WITH_MEMORY_CHECK(only_a_limited_number_of_entries_is_kept_for_reuse),
-        WITH_MEMORY_CHECK(a_queue_full_of_keys_accepts_more_and_has_room_again_at_half),
-        WITH_MEMORY_CHECK(the_smallest_queue_has_room_when_it_is_empty),
-        WITH_MEMORY_CHECK(a_queue_full_of_bytes_accepts_more_and_has_room_again_at_half),
+        WITH_MEMORY_CHECK(a_queue_full_of_keys_accepts_more_and_has_space_again_at_half),
+        WITH_MEMORY_CHECK(the_smallest_queue_has_space_when_it_is_empty),
+        WITH_MEMORY_CHECK(a_queue_full_of_bytes_accepts_more_and_has_space_again_at_half),
         WITH_MEMORY_CHECK(a_merged_delete_counts_the_bytes_of_the_one_that_is_kept),
         WITH_MEMORY_CHECK(an_object_that_grows_in_the_queue_does_not_change_the_byte_count),
         WITH_MEMORY_CHECK(when_out_of_memory_a_push_fails_and_changes_nothing),

@@ -113,7 +113,7 @@ static void check_sizes(model *m)
     sizes_of(m, &items, &bytes);
     CHECK(m, ki_delta_fifo_items(&m->fifo) == items);
     CHECK(m, m->fifo.bytes == bytes);
-    CHECK(m, ki_delta_fifo_has_room(&m->fifo) == (items <= ITEMS_MAX / 2 && bytes <= BYTES_MAX / 2));
+    CHECK(m, ki_delta_fifo_has_space(&m->fifo) == (items <= ITEMS_MAX / 2 && bytes <= BYTES_MAX / 2));
 }
 
 /* ---- pushing ------------------------------------------------------------------------------------------- */

@@ -185,7 +185,7 @@ static void changes_that_waited_during_a_pause_are_as_old_as_the_pause(void **st
     run->is_full = 1;
     scripted_body(&run->source, EVENT("MODIFIED", POD("a", "11")));
     uint64_t paused_ns = ki_clock_now_ns(&run->clock);
-    for (int i = 0; i < 5; i++) { /* each time there is room for only one more */
+    for (int i = 0; i < 5; i++) { /* each time there is space for only one more */
         reflector_run_wait_ms(run, 50 * 1000);
         ki_reflector_resume(&run->reflector);
         scripted_body(&run->source, EVENT("MODIFIED", POD("a", "12")));

@@ -447,7 +447,7 @@ static void a_response_head_does_not_count_as_a_byte(void **state)
     expect_errors(run, "Timeout\n");
 }
 
-static void a_transfer_waits_while_there_is_no_room_and_no_timer_runs(void **state)
+static void a_transfer_waits_while_there_is_no_space_and_no_timer_runs(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -471,7 +471,7 @@ static void a_transfer_waits_while_there_is_no_room_and_no_timer_runs(void **sta
     expect_changes(run, "END 1 10\n");
 }
 
-static void no_page_is_requested_while_there_is_no_room(void **state)
+static void no_page_is_requested_while_there_is_no_space(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start(run, "");
@@ -557,8 +557,8 @@ int main(void)
         reflector_test(a_list_that_is_cut_changes_nothing_but_its_items),
         reflector_test(a_list_that_is_silent_for_a_minute_is_abandoned),
         reflector_test(a_response_head_does_not_count_as_a_byte),
-        reflector_test(a_transfer_waits_while_there_is_no_room_and_no_timer_runs),
-        reflector_test(no_page_is_requested_while_there_is_no_room),
+        reflector_test(a_transfer_waits_while_there_is_no_space_and_no_timer_runs),
+        reflector_test(no_page_is_requested_while_there_is_no_space),
         reflector_test(a_change_that_runs_out_of_memory_fails_the_attempt),
         reflector_test(attempts_continue_to_count_after_a_halt),
         reflector_test(late_calls_of_a_source_are_ignored),

@@ -257,7 +257,7 @@ static void bookmarks_are_remembered_for_the_next_watch(void **state)
     expect_requests(run, "LIST rv= limit=1\n");
 }
 
-static void silence_does_not_count_for_probes_while_there_is_no_room(void **state)
+static void silence_does_not_count_for_probes_while_there_is_no_space(void **state)
 {
     reflector_run *run = *state;
     watch_with_bookmarks(run, 10);
@@ -271,7 +271,7 @@ static void silence_does_not_count_for_probes_while_there_is_no_room(void **stat
     assert_int_equal(run->source.probe == NULL, 1);
 }
 
-/* Pauses the reflector for lack of room. */
+/* Pauses the reflector for lack of space. */
 static void pause_for(reflector_run *run, uint64_t seconds)
 {
     run->is_full = 1;
@@ -374,7 +374,7 @@ int main(void)
         reflector_test(a_silent_watch_on_a_restored_server_is_detected),
         reflector_test(one_bookmark_is_enough_to_expect_more),
         reflector_test(bookmarks_are_remembered_for_the_next_watch),
-        reflector_test(silence_does_not_count_for_probes_while_there_is_no_room),
+        reflector_test(silence_does_not_count_for_probes_while_there_is_no_space),
         reflector_test(a_pause_between_bookmarks_is_not_their_interval),
         reflector_test(a_pause_of_the_list_does_not_affect_the_watch),
         reflector_test(a_watch_that_ends_cancels_the_probe),

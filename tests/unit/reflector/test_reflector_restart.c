@@ -109,7 +109,7 @@ static void a_restart_retries_an_expired_version_at_once(void **state)
     expect_requests(run, "WATCH rv=10 bookmarks\nLIST rv=10 match=NotOlderThan limit=500\n");
 }
 
-static void a_restart_forgets_the_lack_of_room(void **state)
+static void a_restart_forgets_the_lack_of_space(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -254,7 +254,7 @@ int main(void)
         reflector_test(after_a_reset_the_newest_version_is_requested_until_a_list_has_ended),
         reflector_test(a_restart_resets_the_backoff),
         reflector_test(a_restart_retries_an_expired_version_at_once),
-        reflector_test(a_restart_forgets_the_lack_of_room),
+        reflector_test(a_restart_forgets_the_lack_of_space),
         reflector_test(a_list_that_was_due_is_still_due_after_a_restart),
         reflector_test(lists_after_a_restart_are_not_older_than_what_was_received),
         reflector_test(a_second_restart_still_knows_the_received_version),

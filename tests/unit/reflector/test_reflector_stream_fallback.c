@@ -236,7 +236,7 @@ static void an_endless_refusal_does_not_count_as_silence(void **state)
         run, "STREAM rv=1 match=NotOlderThan bookmarks\ncancel\nLIST rv=1 match=NotOlderThan limit=500\n");
 }
 
-static void silence_does_not_count_while_there_is_no_room(void **state)
+static void silence_does_not_count_while_there_is_no_space(void **state)
 {
     reflector_run *run = *state;
     start(run, KI_WATCH_LIST_AUTO);
@@ -322,7 +322,7 @@ int main(void)
         reflector_test(permission_to_list_and_not_to_watch_is_enough_to_sync),
         reflector_test(a_server_that_ends_no_streamed_list_is_asked_for_a_plain_one),
         reflector_test(an_endless_refusal_does_not_count_as_silence),
-        reflector_test(silence_does_not_count_while_there_is_no_room),
+        reflector_test(silence_does_not_count_while_there_is_no_space),
         reflector_test(the_end_of_a_list_clears_earlier_failures),
         reflector_test(a_refusal_leads_to_a_list_at_once),
         reflector_test(always_means_that_no_plain_list_is_requested),

@@ -425,7 +425,7 @@ static void an_event_that_runs_out_of_memory_is_requested_again(void **state)
     expect_requests(run, "cancel\nWATCH rv=11 bookmarks\n");
 }
 
-static void a_watch_waits_while_there_is_no_room(void **state)
+static void a_watch_waits_while_there_is_no_space(void **state)
 {
     reflector_run *run = *state;
     reflector_run_start_watching(run);
@@ -561,7 +561,7 @@ int main(void)
         reflector_test(malformed_events_change_nothing_and_lead_to_a_list),
         reflector_test(a_refused_event_that_is_understood_changes_nothing),
         reflector_test(an_event_that_runs_out_of_memory_is_requested_again),
-        reflector_test(a_watch_waits_while_there_is_no_room),
+        reflector_test(a_watch_waits_while_there_is_no_space),
         reflector_test(a_known_version_continues_with_a_watch),
         reflector_test(the_server_gets_at_most_five_requests_and_then_one_a_second),
         reflector_test(a_wait_for_the_rate_limit_alone_is_paced),

@@ -210,9 +210,9 @@ static void the_deleted_objects_of_a_collection_are_in_the_body(void **state)
     assert_null(answer.object);
     assert_true(ki_str_equal(answer.body, ki_str_of(deleted)));
     ki_rest_answer_fini(&answer);
-    ki_rest_request short_of_room = request;
-    short_of_room.body_bytes_max = 20;
-    answer = answer_to(&short_of_room, 200, deleted);
+    ki_rest_request short_of_space = request;
+    short_of_space.body_bytes_max = 20;
+    answer = answer_to(&short_of_space, 200, deleted);
     assert_int_equal(answer.error.code, 0);
     assert_int_equal(answer.http_status, 200);
     assert_int_equal(answer.body.len, 0);

@@ -132,21 +132,21 @@ static void memory_retired_during_a_grace_period_gets_its_own(void **state)
     ki_reclaim_fini(&reclaim);
 }
 
-static void there_is_room_up_to_the_limit_and_again_without_the_reader(void **state)
+static void there_is_space_up_to_the_limit_and_again_without_the_reader(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
     ki_reclaim_init(&reclaim, 300);
     ki_rcu_read_lock();
     for (int i = 0; i < 3; i++) {
-        assert_true(ki_reclaim_has_room(&reclaim));
+        assert_true(ki_reclaim_has_space(&reclaim));
         ki_reclaim_block(&reclaim, some_block(), 100);
         ki_reclaim_settle(&reclaim);
     }
-    assert_false(ki_reclaim_has_room(&reclaim));
+    assert_false(ki_reclaim_has_space(&reclaim));
     assert_int_equal(failing_allocator_live_count(), 3);
     ki_rcu_read_unlock();
-    assert_true(ki_reclaim_has_room(&reclaim));
+    assert_true(ki_reclaim_has_space(&reclaim));
     assert_int_equal(failing_allocator_live_count(), 0);
     ki_reclaim_fini(&reclaim);
 }
@@ -180,14 +180,14 @@ static void a_structure_is_freed_by_its_own_function(void **state)
     ki_rcu_read_lock();
     ki_reclaim_whole(&reclaim, some_block(), 2000, free_counted);
     ki_reclaim_settle(&reclaim);
-    assert_false(ki_reclaim_has_room(&reclaim));
+    assert_false(ki_reclaim_has_space(&reclaim));
     ki_rcu_read_unlock();
-    assert_true(ki_reclaim_has_room(&reclaim));
+    assert_true(ki_reclaim_has_space(&reclaim));
     assert_int_equal(failing_allocator_live_count(), 0);
     ki_reclaim_fini(&reclaim);
 }
 
-static void when_out_of_memory_a_grace_period_makes_room(void **state)
+static void when_out_of_memory_a_grace_period_makes_space(void **state)
 {
     (void)state;
     ki_reclaim reclaim;
@@ -240,10 +240,10 @@ int main(void)
         WITH_MEMORY_CHECK(settle_waits_for_the_limit_of_things),
         WITH_MEMORY_CHECK(memory_that_a_reader_may_see_is_kept_and_no_thread_waits),
         WITH_MEMORY_CHECK(memory_retired_during_a_grace_period_gets_its_own),
-        WITH_MEMORY_CHECK(there_is_room_up_to_the_limit_and_again_without_the_reader),
+        WITH_MEMORY_CHECK(there_is_space_up_to_the_limit_and_again_without_the_reader),
         WITH_MEMORY_CHECK(a_reserve_that_runs_out_of_memory_changes_nothing),
         WITH_MEMORY_CHECK(a_structure_is_freed_by_its_own_function),
-        WITH_MEMORY_CHECK(when_out_of_memory_a_grace_period_makes_room),
+        WITH_MEMORY_CHECK(when_out_of_memory_a_grace_period_makes_space),
         WITH_MEMORY_CHECK(a_long_array_is_freed),
         WITH_MEMORY_CHECK(memory_that_no_reader_sees_is_freed_at_once),
     };

@@ -70,8 +70,8 @@ static uint32_t *note_of(fixture *f, uint64_t key)
     return ki_table_note(&f->table, f->model[key]->hash, f->model[key]);
 }
 
-/* The table has room. The note stays until the entry is removed. */
-static void insert_into_room(fixture *f, uint64_t key)
+/* The table has space. The note stays until the entry is removed. */
+static void insert_reserved(fixture *f, uint64_t key)
 {
     uint32_t *note = ki_table_insert(&f->table, f->things[0][key].hash, &f->things[0][key]);
     f->model[key] = &f->things[0][key];
@@ -83,7 +83,7 @@ static void insert_into_room(fixture *f, uint64_t key)
 static void insert(fixture *f, uint64_t key)
 {
     assert_int_equal(ki_table_reserve(&f->table, 1, &f->owner), 0);
-    insert_into_room(f, key);
+    insert_reserved(f, key);
 }
 
 static void replace(fixture *f, uint64_t key)
@@ -246,7 +246,7 @@ static void when_out_of_memory_reserve_changes_nothing(void **state)
     assert_int_equal(ki_table_reserve(&f.table, KEYS, &f.owner), 0);
     size_t before = failing_allocator_attempts();
     for (uint64_t key = 3; key < KEYS; key++) {
-        insert_into_room(&f, key);
+        insert_reserved(&f, key);
     }
     assert_int_equal(failing_allocator_attempts(), before);
     assert_as_model(&f);

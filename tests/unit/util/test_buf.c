@@ -41,7 +41,7 @@ static void appending_nothing_is_allowed(void **state)
     ki_buf_fini(&buf);
 }
 
-static void reserved_room_may_be_written(void **state)
+static void reserved_space_may_be_written(void **state)
 {
     (void)state;
     ki_buf buf;
@@ -195,7 +195,7 @@ int main(void)
         WITH_MEMORY_CHECK(a_new_buffer_is_empty_and_allocates_nothing),
         WITH_MEMORY_CHECK(appended_bytes_follow_each_other),
         WITH_MEMORY_CHECK(appending_nothing_is_allowed),
-        WITH_MEMORY_CHECK(reserved_room_may_be_written),
+        WITH_MEMORY_CHECK(reserved_space_may_be_written),
         WITH_MEMORY_CHECK(a_buffer_fills_to_its_maximum_and_no_further),
         WITH_MEMORY_CHECK(an_append_that_is_too_large_leaves_the_buffer_unchanged),
         WITH_MEMORY_CHECK(growing_needs_few_allocations),

@@ -190,7 +190,7 @@ static void a_map_that_cannot_be_resized_still_works(void **state)
     }
 }
 
-static void filling_reserved_room_does_not_resize_a_map(void **state)
+static void filling_reserved_space_does_not_resize_a_map(void **state)
 {
     (void)state;
     ki_map map;
@@ -207,7 +207,7 @@ static void filling_reserved_room_does_not_resize_a_map(void **state)
     ki_map_fini(&map);
 }
 
-static void reserved_room_is_kept_when_things_are_removed(void **state)
+static void reserved_space_is_kept_when_things_are_removed(void **state)
 {
     (void)state;
     ki_map map;
@@ -280,8 +280,8 @@ int main(void)
         WITH_MEMORY_CHECK(adding_and_removing_one_thing_does_not_resize_each_time),
         WITH_MEMORY_CHECK(when_out_of_memory_the_first_insert_fails_and_changes_nothing),
         WITH_MEMORY_CHECK(a_map_that_cannot_be_resized_still_works),
-        WITH_MEMORY_CHECK(filling_reserved_room_does_not_resize_a_map),
-        WITH_MEMORY_CHECK(reserved_room_is_kept_when_things_are_removed),
+        WITH_MEMORY_CHECK(filling_reserved_space_does_not_resize_a_map),
+        WITH_MEMORY_CHECK(reserved_space_is_kept_when_things_are_removed),
         WITH_MEMORY_CHECK(a_map_whose_reserve_fails_still_works),
         WITH_MEMORY_CHECK(a_map_agrees_with_a_plain_array_after_random_changes),
     };

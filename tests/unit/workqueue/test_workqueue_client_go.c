@@ -197,9 +197,9 @@ static char *load(fixture *file)
     }
     FILE *stream = fopen(other, "r");
     assert_non_null(stream);
-    size_t room = (size_t)64 << 20;
-    file->data = calloc(1, room);
-    file->len = fread(file->data, 1, room - 1, stream);
+    size_t size = (size_t)64 << 20;
+    file->data = calloc(1, size);
+    file->len = fread(file->data, 1, size - 1, stream);
     (void)fclose(stream);
     return file->data;
 }

@@ -91,8 +91,8 @@ static void without_descriptors_open_fails_and_leaves_none(void **state)
     struct rlimit before;
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
     int first = next_fd();
-    for (int room = 0; room < FDS; room++) {
-        struct rlimit limit = {.rlim_cur = (rlim_t)(first + room), .rlim_max = before.rlim_max};
+    for (int spare = 0; spare < FDS; spare++) {
+        struct rlimit limit = {.rlim_cur = (rlim_t)(first + spare), .rlim_max = before.rlim_max};
         ki_wake_fd fd = {.due_ns = 42};
         ki_error err = {0};
         assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);

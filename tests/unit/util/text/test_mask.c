@@ -12,11 +12,11 @@
 
 static const char *masked(const char *text, const char *secret)
 {
-    static char room[256];
+    static char buffer[256];
     size_t len = strlen(text);
-    memcpy(room, text, len);
-    room[ki_mask_secret(room, len, secret)] = 0;
-    return room;
+    memcpy(buffer, text, len);
+    buffer[ki_mask_secret(buffer, len, secret)] = 0;
+    return buffer;
 }
 
 static void a_secret_is_masked_at_any_position(void **state)
