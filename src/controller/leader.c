@@ -15,7 +15,49 @@
 #include "util/random.h"
 #include "util/units.h"
 
-enum { HOST_BYTES = 256, LEASE_MS = 15000, RENEW_MS = 10000, RETRY_MS = 2000 };
+/* SAY_AGAIN_MS: how often the log repeats a failure that lasts. */
+enum { HOST_BYTES = 256, LEASE_MS = 15000, RENEW_MS = 10000, RETRY_MS = 2000, SAY_AGAIN_MS = 60000 };
+
+/* ---- the log ------------------------------------------------------------------------------------------ */
+
+/* A request has failed. `kind` tells this failure from others; the text may differ each time. */
+static void log_failure(ki_leader *leader, int64_t kind, const char *message)
+{
+    uint64_t now_ns = ki_clock_now_ns(leader->client->clock);
+    ki_mutex_lock(&leader->mu);
+    bool is_due = leader->failure != kind || now_ns >= leader->log_again_ns;
+    leader->failure = kind;
+    leader->has_read_failed = leader->is_reading;
+    if (is_due)
+        leader->log_again_ns = now_ns + ki_ns_of_ms(SAY_AGAIN_MS);
+    ki_mutex_unlock(&leader->mu);
+    if (is_due)
+        ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",
+                  leader->ns, leader->name, message);
+}
+
+/* A read that succeeds does not end the failure of a write. */
+static void log_success(ki_leader *leader)
+{
+    ki_mutex_lock(&leader->mu);
+    bool had_failed = leader->failure != 0 && (leader->has_read_failed || !leader->is_reading);
+    if (had_failed)
+        leader->failure = 0;
+    ki_mutex_unlock(&leader->mu);
+    if (had_failed)
+        ki_log_to(leader->client->log, KI_LOG_INFO, "leader", KI_LOG_NO_FIELDS,
+                  "lease %s/%s: requests succeed again", leader->ns, leader->name);
+}
+
+static void log_loss(const ki_leader *leader)
+{
+    ki_str holder = ki_election_holder(&leader->election);
+    bool is_ours = ki_str_equal(holder, ki_str_of(leader->identity));
+    ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS,
+              "lease %s/%s: not leading any more: %s%.*s", leader->ns, leader->name,
+              is_ours ? "it was not renewed in time" : "it is held by ", is_ours ? 0 : (int)holder.len,
+              holder.ptr);
+}
 
 /* ---- steer: the election ------------------------------------------------------------------------------ */
 
@@ -34,9 +76,10 @@ static void take_answer(const ki_rest_answer *answer, void *user)
         outcome = answer->http_status < 500 ? KI_ELECTION_REJECTED : KI_ELECTION_UNCLEAR;
     bool is_usual = outcome == KI_ELECTION_DONE || outcome == KI_ELECTION_CONFLICT ||
                     (outcome == KI_ELECTION_NOT_FOUND && !leader->is_creating);
-    if (!is_usual) /* to a create, 404 says that there is no such namespace */
-        ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s",
-                  leader->ns, leader->name, answer->error.message);
+    if (is_usual)
+        log_success(leader);
+    else /* to a create, 404 says that there is no such namespace */
+        log_failure(leader, ((int64_t)answer->reason << 16) + answer->http_status + 1, answer->error.message);
     ki_mutex_lock(&leader->mu);
     assert(!leader->has_answer && leader->answer == NULL);
     leader->has_answer = true;
@@ -66,10 +109,10 @@ static void send_request(ki_leader *leader, ki_election_request request, uint64_
                             .on_answer = take_answer,
                             .user = leader};
     leader->is_creating = request.action == KI_ELECTION_CREATE;
+    leader->is_reading = request.action == KI_ELECTION_GET;
     if (ki_rest_begin(leader->client, &call, NULL, &err) == 0)
         return;
-    ki_log_to(leader->client->log, KI_LOG_WARNING, "leader", KI_LOG_NO_FIELDS, "lease %s/%s: %s", leader->ns,
-              leader->name, err.message);
+    log_failure(leader, err.code, err.message);
     ki_election_answer(&leader->election, KI_ELECTION_FAILED, NULL, now_ns);
 }
 
@@ -130,12 +173,16 @@ static void publish(ki_leader *leader)
     ki_counter_add(leader->slow_renewals, slow);
     leader->election.slow_renewals = 0;
     ki_mutex_lock(&leader->mu);
+    bool is_lost = leader->phase == KI_ELECTION_LEADING && election->phase != KI_ELECTION_LEADING &&
+                   leader->is_wanted && !leader->client->is_closing;
     leader->phase = election->phase;
     leader->is_quiet = election->phase == KI_ELECTION_STOPPED && election->in_flight == KI_ELECTION_NOTHING;
     note_holder_locked(leader);
     ki_job_wake(&leader->tell);
     ki_client_notify(leader->client); /* wakes threads that wait for the stop */
     ki_mutex_unlock(&leader->mu);
+    if (is_lost)
+        log_loss(leader);
 }
 
 static void run_steer(ki_job *job)

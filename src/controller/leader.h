@@ -36,6 +36,7 @@ struct ki_leader {
     ki_job tell;
     ki_election election; /* owned by steer */
     bool is_creating;     /* the request in flight is a create; written before it is sent */
+    bool is_reading;      /* the same for a get */
 
     ki_mutex mu;
     bool is_wanted; /* started; guarded by mu, as all below */
@@ -49,6 +50,9 @@ struct ki_leader {
     bool is_quiet;           /* the election is over, and no request is in flight */
     bool is_told_all;        /* the election is over, and all callbacks have been called */
     char *holder;            /* NULL: not read yet */
+    int64_t failure;         /* which failure was logged last; 0: it has ended */
+    bool has_read_failed;    /* it was that of a get */
+    uint64_t log_again_ns;   /* when to log the same failure again */
     ki_list guards;          /* clients whose writes are refused while we do not lead */
     uint64_t holders;        /* how many times the holder has changed */
     uint64_t holders_told;   /* the value of holders when on_new_leader was last called */

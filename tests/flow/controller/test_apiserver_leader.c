@@ -384,6 +384,47 @@ static void a_missing_namespace_is_logged(void **state)
     ki_apiserver_free(server);
 }
 
+static atomic_int failures, losses, ends;
+
+static void count_lines(const ki_log_record *record, void *user)
+{
+    (void)user;
+    failures += record->level == KI_LOG_WARNING && strstr(record->message, "responded with 500") != NULL;
+    losses += strstr(record->message, "not leading any more: it was not renewed in time") != NULL;
+    ends += record->level == KI_LOG_INFO && strstr(record->message, "requests succeed again") != NULL;
+}
+
+static void count_500(const ki_apiserver_request *request, void *user)
+{
+    *(int *)user += request->http_status == 500;
+}
+
+static int refused_writes(const ki_apiserver *server)
+{
+    int count = 0;
+    (void)ki_apiserver_requests(server, 0, count_500, &count);
+    return count;
+}
+
+static void a_failure_that_lasts_is_not_logged_each_time(void **state)
+{
+    (void)state;
+    contender a = {.log = count_lines};
+    ki_apiserver *server = contender_lead(&a);
+    ki_fault refusal = {.on = KI_FAULT_WRITE, .action = KI_FAULT_STATUS, .http_status = 500};
+    assert_int_equal(ki_apiserver_fault(server, &refusal, NULL), 0);
+    WAIT_UNTIL(&a, a.stopped == 1 && refused_writes(server) > 8);
+    assert_true(failures > 0 && failures <= refused_writes(server) / 3); /* other failures may come between */
+    assert_int_equal(losses, 1);
+    assert_int_equal(ends, 0);
+    ki_apiserver_clear_faults(server);
+    WAIT_UNTIL(&a, a.started == 2);
+    assert_true(ends > 0);
+    contender_end(&a);
+    assert_int_equal(losses, 1); /* a stop is not a loss */
+    ki_apiserver_free(server);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +444,7 @@ int main(void)
         cmocka_unit_test(a_forked_child_cannot_guard_with_an_inherited_leader),
         cmocka_unit_test(a_deleted_lease_is_created_again_by_the_leader),
         cmocka_unit_test(a_missing_namespace_is_logged),
+        cmocka_unit_test(a_failure_that_lasts_is_not_logged_each_time),
     };
     return RUN_TESTS(tests);
 }
