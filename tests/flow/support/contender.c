@@ -102,18 +102,21 @@ void contender_begin(contender *c, ki_apiserver *server, const char *identity, i
                      .start_ms = c->start_ms,
                      .log = c->log,
                      .lease_ms = c->lease_ms == 0 ? 2000 : c->lease_ms,
-                     .renew_ms = c->renew_ms == 0 ? 1500 : c->renew_ms};
-    c->client = ki_client_new(
-        &(ki_client_options){
-            .server = ki_apiserver_url(server), .mode = (ki_mode)mode, .log = c->log, .log_user = c},
-        &err);
+                     .renew_ms = c->renew_ms == 0 ? 1500 : c->renew_ms,
+                     .retry_ms = c->retry_ms == 0 ? 200 : c->retry_ms};
+    c->client = ki_client_new(&(ki_client_options){.server = ki_apiserver_url(server),
+                                                   .mode = (ki_mode)mode,
+                                                   .user_agent = identity,
+                                                   .log = c->log,
+                                                   .log_user = c},
+                              &err);
     assert_non_null(c->client);
     c->leader = ki_leader_new(c->client,
                               &(ki_leader_options){.name = "lock",
                                                    .identity = identity,
                                                    .lease_duration_ms = c->lease_ms,
                                                    .renew_deadline_ms = c->renew_ms,
-                                                   .retry_period_ms = 200,
+                                                   .retry_period_ms = c->retry_ms,
                                                    .on_started = on_started,
                                                    .on_stopped = on_stopped,
                                                    .on_new_leader = on_new_leader,

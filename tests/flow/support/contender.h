@@ -3,7 +3,8 @@
  *
  *   From:     tests/flow/controller/test_apiserver_leader.c,
  *             tests/flow/controller/test_apiserver_leader_slow.c,
- *             tests/flow/controller/test_apiserver_leader_stop.c
+ *             tests/flow/controller/test_apiserver_leader_stop.c,
+ *             tests/flow/controller/test_apiserver_leader_takeover.c
  *   To:       <kinformer/leader.h>, support/apiserver/api_rig.h
  */
 #ifndef KI_TESTS_FLOW_SUPPORT_CONTENDER_H
@@ -26,11 +27,12 @@ typedef struct contender {
     int frees_itself;
     uint64_t lease_ms; /* 0: 2,000 */
     uint64_t renew_ms; /* the renew deadline; 0: 1,500 */
+    uint64_t retry_ms; /* how often it renews its lease, and tries to get it; 0: 200 */
     int start_ms;      /* how long on_started takes */
     ki_log_cb log;     /* of its client; called with the contender; NULL: none */
 } contender;
 
-/* Starts one, with a client of this ki_mode. It renews its lease every 200 ms. */
+/* Starts one, with a client of this ki_mode, whose user agent is the identity. */
 void contender_begin(contender *c, ki_apiserver *server, const char *identity, int mode);
 
 /* Frees it, and checks that its callbacks came in order. */

@@ -98,6 +98,10 @@ static void replay_call(replay *r, const json_t *call)
     case 'd':
         assert_int_equal(ki_workqueue_done(r->rig.queue, key_of(r, call)), 0);
         break;
+    case 'x':
+        assert_int_equal(ki_workqueue_drain(r->rig.queue, 0), number_of(call, 1) == 0 ? 0 : KI_ERR_TIMEOUT);
+        r->is_stopped = true;
+        break;
     case 't':
         ki_clock_advance_ms(&r->rig.clock, (uint64_t)number_of(call, 1));
         break;

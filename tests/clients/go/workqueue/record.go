@@ -66,6 +66,7 @@ type recorder struct {
 	counts     *counts
 	queue      workqueue.TypedRateLimitingInterface[string]
 	processing []string
+	drained    chan struct{} // closed when a drain has returned; nil: none has begun
 	calls      []call
 }
 
@@ -140,6 +141,44 @@ func (r *recorder) done() {
 	r.queue.Done(r.processing[i])
 	r.processing = append(r.processing[:i], r.processing[i+1:]...)
 	r.note("d", number)
+	if r.drained != nil {
+		r.lookAtDrain()
+	}
+}
+
+// Notes whether a drain still waits. If no key is in processing it returns, or this hangs.
+func (r *recorder) lookAtDrain() {
+	if len(r.processing) == 0 {
+		<-r.drained
+	}
+	time.Sleep(100 * time.Microsecond)
+	select {
+	case <-r.drained:
+		r.note("x", 0)
+	default:
+		r.note("x", -1)
+	}
+}
+
+// Shuts down; with a drain, unless a key waits or will wait after its Done.
+func (r *recorder) end() {
+	if r.drained != nil {
+		return
+	}
+	if r.counts.depth.Load() > 0 {
+		r.queue.ShutDown()
+		r.note("s")
+		return
+	}
+	r.drained = make(chan struct{})
+	go func() {
+		r.queue.ShutDownWithDrain()
+		close(r.drained)
+	}()
+	for !r.queue.ShuttingDown() {
+		time.Sleep(time.Microsecond)
+	}
+	r.lookAtDrain()
 }
 
 func (r *recorder) look() {
@@ -185,8 +224,7 @@ func (r *recorder) one() {
 	case n < 99:
 		r.look()
 	default:
-		r.queue.ShutDown()
-		r.note("s")
+		r.end()
 	}
 }
 
@@ -203,6 +241,9 @@ func sequence(seed int64) []call {
 	}
 	for r.look(); r.queue.Len() > 0; {
 		r.get()
+	}
+	for r.end(); r.drained != nil && len(r.processing) > 0; {
+		r.done()
 	}
 	r.queue.ShutDown()
 	return r.calls
