@@ -486,10 +486,9 @@ size_t ki_leader_holder(const ki_leader *leader, char *buffer, size_t buffer_byt
 {
     if (leader == NULL || ki_client_is_foreign(leader->client))
         return (size_t)snprintf(buffer, buffer_bytes, "%s", "");
-    ki_leader *mine = (ki_leader *)leader; /* only its mutex is changed */
-    ki_mutex_lock(&mine->mu);
-    int n = snprintf(buffer, buffer_bytes, "%s", mine->holder == NULL ? "" : mine->holder);
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&leader->mu);
+    int n = snprintf(buffer, buffer_bytes, "%s", leader->holder == NULL ? "" : leader->holder);
+    ki_mutex_unlock(&leader->mu);
     return n < 0 ? 0 : (size_t)n;
 }
 

@@ -245,11 +245,16 @@ size_t ki_mutex_set_held(size_t count)
     return before;
 }
 
+static pthread_mutex_t *raw_of(const ki_mutex *mutex)
+{
+    return (pthread_mutex_t *)&mutex->raw;
+}
+
 KI_NO_THREAD_SAFETY_ANALYSIS
-void ki_mutex_lock(ki_mutex *mutex)
+void ki_mutex_lock(const ki_mutex *mutex)
 {
     assert(!is_listed(mutex)); /* it would deadlock */
-    int rc = pthread_mutex_lock(&mutex->raw);
+    int rc = pthread_mutex_lock(raw_of(mutex));
     assert(rc == 0);
     (void)rc;
     note_locked(mutex);
@@ -259,11 +264,11 @@ void ki_mutex_lock(ki_mutex *mutex)
  * data in its own cache. If the others tried all the time, those cache lines would move between processors
  * each time, which takes longer than the work. */
 KI_NO_THREAD_SAFETY_ANALYSIS
-void ki_mutex_lock_short(ki_mutex *mutex)
+void ki_mutex_lock_short(const ki_mutex *mutex)
 {
     assert(!is_listed(mutex)); /* it would deadlock */
     for (int i = 0; i < TRIES; i++) {
-        if (pthread_mutex_trylock(&mutex->raw) == 0) {
+        if (pthread_mutex_trylock(raw_of(mutex)) == 0) {
             note_locked(mutex);
             return;
         }
@@ -273,11 +278,11 @@ void ki_mutex_lock_short(ki_mutex *mutex)
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
-void ki_mutex_unlock(ki_mutex *mutex)
+void ki_mutex_unlock(const ki_mutex *mutex)
 {
     assert(mutex != NULL);
     note_unlocked(mutex);
-    int rc = pthread_mutex_unlock(&mutex->raw);
+    int rc = pthread_mutex_unlock(raw_of(mutex));
     assert(rc == 0);
     (void)rc;
 }

@@ -67,12 +67,14 @@ typedef struct KI_CAPABILITY("mutex") ki_mutex {
 void ki_mutex_init(ki_mutex *mutex);
 
 void ki_mutex_fini(ki_mutex *mutex);
-void ki_mutex_lock(ki_mutex *mutex) KI_ACQUIRE(*mutex);
-void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
+
+/* The mutex may belong to an object that the caller has as const: a lock is not part of the const state. */
+void ki_mutex_lock(const ki_mutex *mutex) KI_ACQUIRE(*mutex);
+void ki_mutex_unlock(const ki_mutex *mutex) KI_RELEASE(*mutex);
 
 /* For a contended mutex that is rarely held for more than a microsecond: a thread that finds it locked tries
  * again a few times before it sleeps. */
-void ki_mutex_lock_short(ki_mutex *mutex) KI_ACQUIRE(*mutex);
+void ki_mutex_lock_short(const ki_mutex *mutex) KI_ACQUIRE(*mutex);
 
 /* Whether the calling thread holds the mutex; true if assertions are disabled. */
 bool ki_mutex_is_held(const ki_mutex *mutex);
