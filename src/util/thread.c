@@ -17,6 +17,15 @@
 /* How often, and at which interval, ki_mutex_lock_short() tries before the thread sleeps. */
 enum { TRIES = 30, TRY_AGAIN_NS = 1500 };
 
+static ki_thread_refuse_cb is_refused;
+static void *refuse_user;
+
+void ki_thread_refuse_by(ki_thread_refuse_cb refuse, void *user)
+{
+    is_refused = refuse;
+    refuse_user = user;
+}
+
 static void *thread_main(void *argument)
 {
     ki_thread *thread = argument;
@@ -75,6 +84,8 @@ static int create_masked(ki_thread *thread, const pthread_attr_t *attributes, bo
 static int create(ki_thread *thread, size_t stack_bytes, bool is_detached)
 {
     pthread_attr_t attributes;
+    if (is_refused != NULL && is_refused(thread->name, refuse_user))
+        return EAGAIN;
     int rc = pthread_attr_init(&attributes);
     if (rc != 0)
         return rc;

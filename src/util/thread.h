@@ -46,6 +46,13 @@ KI_NODISCARD int ki_thread_start(ki_thread *thread, const ki_thread_options *opt
 /* Like ki_thread_start(), for a thread that is not joined. Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
 
+/* Whether the start of the thread with this name fails, as if the system had no more threads. */
+typedef bool (*ki_thread_refuse_cb)(const char *name, void *user);
+
+/* For tests: from now on, each start asks `refuse` first; NULL, as at the beginning: none is refused. Call it
+ * before other threads run. */
+void ki_thread_refuse_by(ki_thread_refuse_cb refuse, void *user);
+
 /* Block and restore the signals of the calling thread. Use these around calls of another library that may
  * start a thread, which inherits the mask. ki_signals_block() returns 0, or KI_ERR_SYSTEM with nothing
  * changed. */
