@@ -64,7 +64,8 @@ set(KI_LONG_TESTS
     test_apply_model test_apply_memory test_backlog_model test_delta_fifo_model test_feed_memory
     test_json_equal test_json_mutants test_json_splits test_list_decoder_recorded test_store_race)
 
-# In these, threads are delayed at random: see tests/support/delays.c.
+# In these, threads are delayed at random: see tests/support/delays.c. The linker replaces the functions (--wrap), so that
+# the library has no trace of it: a hook there would cost every lock of every program.
 set(KI_DELAYED_TESTS test_controller_race test_frees_race test_leader_race test_life_race test_monkey_race test_reentrancy_race)
 
 function(ki_schedule_test name is_waiting)
@@ -123,17 +124,11 @@ foreach(source IN LISTS test_sources)
         target_link_options(${name} PRIVATE
             -Wl,--wrap=ki_mutex_lock -Wl,--wrap=ki_mutex_unlock -Wl,--wrap=ki_job_wake)
     endif()
-    if(name STREQUAL "test_client_free_race")
-        target_link_options(${name} PRIVATE -Wl,--wrap=ki_thread_start_detached)
-    endif()
-    if(name STREQUAL "test_apiserver_leader_slow")
-        target_link_options(${name} PRIVATE -Wl,--wrap=ki_thread_start)
-    endif()
-    if(name STREQUAL "test_controller_busy")
+    if(name STREQUAL "test_controller_busy") # here, a signal wakes the thread that fell asleep last
         target_link_options(${name} PRIVATE -Wl,--wrap=ki_cond_wait -Wl,--wrap=ki_cond_wait_ms
             -Wl,--wrap=ki_cond_signal -Wl,--wrap=ki_cond_broadcast)
     endif()
-    if(name STREQUAL "test_leader_time")
+    if(name STREQUAL "test_leader_time") # here, the lock moves the clock
         target_link_options(${name} PRIVATE -Wl,--wrap=ki_mutex_lock)
     endif()
     if(name STREQUAL "test_unload")

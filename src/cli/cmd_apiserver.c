@@ -38,14 +38,6 @@ static const char help_tail[] =
     "/debug/compact, /debug/cut, /debug/rewind?by=N and /debug/down?ms=N. GET /debug/requests lists the\n"
     "latest requests as JSON Lines.\n";
 
-static int print_help(const cli_flag_set *set)
-{
-    printf("%s", help_head);
-    cli_flags_print(set);
-    printf("%s", help_tail);
-    return cli_finish_stdout();
-}
-
 /* A thousand watches need a thousand descriptors. Failures are ignored. */
 static void raise_descriptors(void)
 {
@@ -147,7 +139,7 @@ int cli_cmd_apiserver(int argc, char **argv)
     cli_apiserver_flags_init(&flags, groups);
     int rc = cli_flags_parse(&set, argc, argv, &arguments, &err);
     if (rc == 0 && arguments.is_help)
-        return print_help(&set);
+        return cli_print_help(&set, help_head, help_tail);
     if (rc == 0 && arguments.count > 0)
         rc = cli_fail(&err, "apiserver: unexpected argument \"%s\"", arguments.items[0]);
     if (rc == 0)

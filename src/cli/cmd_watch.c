@@ -48,14 +48,6 @@ static const char help_tail[] =
     "2 wrong usage or an unusable configuration, 3 not synced within --timeout, 4 not synced because the\n"
     "server refused permission (HTTP status 403).\n";
 
-static int print_help(const cli_flag_set *set)
-{
-    printf("%s", help_head);
-    cli_flags_print(set);
-    printf("%s", help_tail);
-    return cli_finish_stdout();
-}
-
 /* ---- one run ------------------------------------------------------------------------------------------- */
 
 static void write_stats(const cli_watch *watch)
@@ -211,7 +203,7 @@ int cli_cmd_watch(int argc, char **argv)
     cli_watch_flags_init(&flags, groups);
     int rc = cli_flags_parse(&set, argc, argv, &arguments, &err);
     if (rc == 0 && arguments.is_help)
-        return print_help(&set);
+        return cli_print_help(&set, help_head, help_tail);
     int stop_fd = rc < 0 ? -1 : cli_signals_install(&err); /* reading a file may take long */
     if (rc == 0 && stop_fd < 0)
         rc = stop_fd;

@@ -45,6 +45,14 @@ int cli_finish_stdout(void)
     return CLI_EXIT_FAILED;
 }
 
+int cli_print_help(const cli_flag_set *set, const char *head, const char *tail)
+{
+    printf("%s", head);
+    cli_flags_print(set);
+    printf("%s", tail);
+    return cli_finish_stdout();
+}
+
 int cli_run(int argc, char **argv)
 {
     cli_signals_guard_descriptors();

@@ -8,6 +8,8 @@
 #ifndef KI_CLI_COMMANDS_H
 #define KI_CLI_COMMANDS_H
 
+#include "cli/flags.h"
+
 typedef struct cli_command {
     const char *name;
     const char *arguments; /* shown in the list of commands */
@@ -26,6 +28,9 @@ int cli_run(int argc, char **argv);
 
 /* Flushes stdio's buffer of stdout. Returns the exit status. */
 int cli_finish_stdout(void);
+
+/* Writes the help of a command to stdout: `head`, the flags, `tail`. Returns the exit status. */
+int cli_print_help(const cli_flag_set *set, const char *head, const char *tail);
 
 int cli_cmd_apiserver(int argc, char **argv);
 int cli_cmd_demo(int argc, char **argv);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* flags - reads the flags of a command into a struct, as kubectl does, and lists them for its help.
  *
- *   From:     cli/cmd_*.c, cli/demo/
+ *   From:     cli/commands.c (the help), cli/cmd_*.c, cli/demo/
  *   To:       the members of structs that the tables of flags point at
  *   Locks:    none.
  *   Not here: combinations of flags.

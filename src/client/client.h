@@ -162,6 +162,8 @@ typedef struct ki_client_user {
     ki_map_node by_serial;
     uint64_t serial;
     ki_job *job;                     /* woken when the client is being freed */
+    void (*on_release)(void *user);  /* for ki_client_end_user(); NULL: none */
+    void *user;                      /* for on_release */
     bool is_busy;                    /* guarded by the client's mu */
     char name[KI_CLIENT_NAME_BYTES]; /* unique among the client's users */
 } ki_client_user;
@@ -171,9 +173,17 @@ typedef struct ki_client_user {
 KI_NODISCARD int ki_client_join(ki_client *client, ki_client_user *user, const char *name)
     KI_EXCLUDES(client->mu);
 
+/* The same for a user called "kind name", as in "leader web". The error is KI_ERR_STOPPED with a message. */
+KI_NODISCARD int ki_client_join_as(ki_client *client, ki_client_user *user, const char *kind,
+                                   const char *name, ki_error *err) KI_EXCLUDES(client->mu);
+
 /* The end of a user: it leaves the client. Then `memory`, which contains it, is freed, and its reference to
  * the client is dropped. */
 void ki_client_free_user(ki_client *client, ki_client_user *user, void *memory) KI_EXCLUDES(client->mu);
+
+/* The same for a user whose callbacks ki_client_count_handlers() has counted. They are no longer counted, and
+ * on_release is called first: it is the last callback. */
+void ki_client_end_user(ki_client *client, ki_client_user *user, void *memory) KI_EXCLUDES(client->mu);
 
 /* Makes the user busy. If the client is being freed, does nothing and returns false. */
 KI_NODISCARD bool ki_client_begin(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu);

@@ -8,6 +8,7 @@
 #include "client/callback.h"
 #include "client/client.h"
 #include "util/alloc.h"
+#include "util/error.h"
 #include "util/loop/rcu.h"
 
 static int has_name(const ki_map_node *node, const void *name)
@@ -61,6 +62,16 @@ int ki_client_join(ki_client *client, ki_client_user *user, const char *name)
     return is_closing ? KI_ERR_STOPPED : 0;
 }
 
+int ki_client_join_as(ki_client *client, ki_client_user *user, const char *kind, const char *name,
+                      ki_error *err)
+{
+    char text[KI_CLIENT_NAME_BYTES];
+    (void)snprintf(text, sizeof(text), "%s %.100s", kind, name);
+    if (ki_client_join(client, user, text) < 0)
+        return ki_fail(err, KI_ERR_STOPPED, "%s: the client has been freed", text);
+    return 0;
+}
+
 /* A user that has not joined is allowed. */
 static void leave(ki_client *client, ki_client_user *user) KI_EXCLUDES(client->mu)
 {
@@ -82,6 +93,15 @@ void ki_client_free_user(ki_client *client, ki_client_user *user, void *memory)
         leave(client, user);
     ki_free(memory);
     ki_client_unref(client);
+}
+
+void ki_client_end_user(ki_client *client, ki_client_user *user, void *memory)
+{
+    assert(user != NULL && memory != NULL);
+    ki_client_count_handlers(client, -1);
+    if (user->on_release != NULL)
+        user->on_release(user->user);
+    ki_client_free_user(client, user, memory);
 }
 
 bool ki_client_begin(ki_client *client, ki_client_user *user)

@@ -64,17 +64,6 @@ static void controller_fini(ki_controller *c)
     ki_mutex_fini(&c->mu);
 }
 
-static void go(ki_controller *c)
-{
-    void (*on_release)(void *user) = c->options.on_release;
-    void *user = c->options.user;
-    ki_client_count_handlers(c->client, -1);
-    controller_fini(c);
-    if (on_release != NULL)
-        on_release(user);
-    ki_client_free_user(c->client, &c->alive, c);
-}
-
 /* ---- the job ----------------------------------------------------------------------------------------- */
 
 static void tell_of_sync(ki_controller *c)
@@ -182,10 +171,12 @@ static void run_job(ki_job *job)
     check_progress(c);
     if (!c->has_threads)
         ki_controller_run_on_loop(c);
-    if (advance(c))
-        go(c);
-    else
+    if (!advance(c)) {
         ki_job_wake_at(job, next_ns(c));
+        return;
+    }
+    controller_fini(c);
+    ki_client_end_user(c->client, &c->alive, c);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------ */
@@ -249,18 +240,16 @@ static int init_memory(ki_controller *c, const char *name, ki_error *err)
 static int init(ki_controller *c, ki_limiter *limiter, ki_error *err)
 {
     ki_client *client = c->client;
-    char name[KI_CLIENT_NAME_BYTES];
     int rc = init_queue(c, limiter, err);
     if (rc == 0 && ki_expectations_init(&c->expectations, client->seed) < 0)
         rc = ki_fail_no_random(err);
     if (rc == 0 && ki_job_init(&c->job, client->handlers, run_job) < 0)
         rc = ki_fail_no_memory(err);
+    c->alive = (ki_client_user){.job = &c->job, .on_release = c->options.on_release, .user = c->options.user};
+    if (rc == 0)
+        rc = ki_client_join_as(client, &c->alive, "controller", c->name, err);
     if (rc < 0)
         return rc;
-    c->alive.job = &c->job;
-    (void)snprintf(name, sizeof(name), "controller %.100s", c->name);
-    if (ki_client_join(client, &c->alive, name) < 0)
-        return ki_fail(err, KI_ERR_STOPPED, "controller %s: the client has been freed", c->name);
     init_metrics(c);
     ki_client_count_handlers(client, 1); /* a slow handler must not delay the job */
     ki_client_set_busy(client, &c->alive, false);

@@ -154,7 +154,7 @@ void ki_controller_drop_sources(ki_controller *controller);
 void ki_controller_retry_held(ki_controller *controller) KI_EXCLUDES(controller->mu);
 
 /* Writes the name and state of the first informer that has not synced; "" when all have. */
-void ki_controller_describe_unsynced(ki_controller *controller, char *buffer, size_t buffer_bytes)
+void ki_controller_describe_unsynced(const ki_controller *controller, char *buffer, size_t buffer_bytes)
     KI_EXCLUDES(controller->mu);
 
 #endif

@@ -259,7 +259,7 @@ int ki_controller_run(ki_controller *controller, ki_error *err)
 
 void ki_controller_read_status(const ki_controller *controller, ki_controller_status *out_status)
 {
-    ki_controller *c = (ki_controller *)controller; /* only its mutex is changed */
+    const ki_controller *c = controller;
     ki_workqueue_stats stats;
     if (out_status == NULL)
         return;

@@ -380,7 +380,7 @@ void ki_controller_drop_sources(ki_controller *c)
 }
 
 /* Sources are never removed from the list, so the caller may use the source without the lock. */
-static source *next_source(ki_controller *c, source *s, bool is_unsynced)
+static source *next_source(const ki_controller *c, source *s, bool is_unsynced)
 {
     ki_mutex_lock(&c->mu);
     ki_list_node *node = s == NULL ? ki_list_first(&c->sources) : ki_list_next(&c->sources, &s->node);
@@ -440,7 +440,7 @@ static void describe(ki_informer *informer, char *buffer, size_t buffer_bytes)
                    reason[0] == 0 ? "" : ", ", reason, status.message[0] == 0 ? "" : ": ", status.message);
 }
 
-void ki_controller_describe_unsynced(ki_controller *c, char *buffer, size_t buffer_bytes)
+void ki_controller_describe_unsynced(const ki_controller *c, char *buffer, size_t buffer_bytes)
 {
     buffer[0] = 0;
     for (source *s = next_source(c, NULL, true); s != NULL && buffer[0] == 0; s = next_source(c, s, true)) {

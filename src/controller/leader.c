@@ -260,17 +260,6 @@ static void leader_fini(ki_leader *leader)
     ki_mutex_fini(&leader->mu);
 }
 
-static void go(ki_leader *leader)
-{
-    void (*on_release)(void *user) = leader->options.on_release;
-    void *user = leader->options.user;
-    ki_client_count_handlers(leader->client, -1);
-    leader_fini(leader);
-    if (on_release != NULL)
-        on_release(user);
-    ki_client_free_user(leader->client, &leader->alive, leader);
-}
-
 static void notify(ki_leader *leader, word what)
 {
     const ki_leader_options *options = &leader->options;
@@ -301,10 +290,12 @@ static void run_tell(ki_job *job)
     if (what != NOTHING && what != IDLE && what != GONE)
         ki_job_wake(job);
     ki_mutex_unlock(&leader->mu);
-    if (what == GONE)
-        go(leader);
-    else
+    if (what != GONE) {
         notify(leader, what);
+        return;
+    }
+    leader_fini(leader);
+    ki_client_end_user(leader->client, &leader->alive, leader);
 }
 
 /* ---- making ------------------------------------------------------------------------------------------ */
@@ -371,7 +362,6 @@ static int init(ki_leader *leader, ki_error *err)
 {
     ki_client *client = leader->client;
     uint64_t seed = client->seed;
-    char name[KI_CLIENT_NAME_BYTES];
     int rc = ki_client_check_process(client, err);
     if (rc == 0)
         rc = copy_texts(leader, err);
@@ -383,10 +373,11 @@ static int init(ki_leader *leader, ki_error *err)
     if (ki_job_init(&leader->steer, client->dispatch, run_steer) < 0 ||
         ki_job_init(&leader->tell, client->handlers, run_tell) < 0)
         return ki_fail_no_memory(err);
-    leader->alive.job = &leader->steer;
-    (void)snprintf(name, sizeof(name), "leader %.100s", leader->name);
-    if (ki_client_join(client, &leader->alive, name) < 0)
-        return ki_fail(err, KI_ERR_STOPPED, "leader: the client has been freed");
+    leader->alive = (ki_client_user){
+        .job = &leader->steer, .on_release = leader->options.on_release, .user = leader->options.user};
+    rc = ki_client_join_as(client, &leader->alive, "leader", leader->name, err);
+    if (rc < 0)
+        return rc;
     ki_str label = ki_str_of(leader->name);
     leader->is_master = ki_metrics_gauge(client->metrics, &ki_metric_leader_election_master_status, &label);
     leader->slow_renewals =
@@ -495,10 +486,9 @@ size_t ki_leader_holder(const ki_leader *leader, char *buffer, size_t buffer_byt
 {
     if (leader == NULL || ki_client_is_foreign(leader->client))
         return (size_t)snprintf(buffer, buffer_bytes, "%s", "");
-    ki_leader *mine = (ki_leader *)leader; /* only its mutex is changed */
-    ki_mutex_lock(&mine->mu);
-    int n = snprintf(buffer, buffer_bytes, "%s", mine->holder == NULL ? "" : mine->holder);
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&leader->mu);
+    int n = snprintf(buffer, buffer_bytes, "%s", leader->holder == NULL ? "" : leader->holder);
+    ki_mutex_unlock(&leader->mu);
     return n < 0 ? 0 : (size_t)n;
 }
 

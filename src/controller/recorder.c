@@ -339,7 +339,6 @@ static void init_metrics(ki_recorder *recorder)
 static int init(ki_recorder *recorder, const ki_recorder_options *options, ki_error *err)
 {
     ki_client *client = recorder->client;
-    char name[KI_CLIENT_NAME_BYTES];
     int rc = ki_client_run(client, err);
     if (rc == 0)
         rc = copy_texts(recorder, options, err);
@@ -350,9 +349,9 @@ static int init(ki_recorder *recorder, const ki_recorder_options *options, ki_er
     if (ki_job_init(&recorder->send, client->dispatch, run_send) < 0)
         return ki_fail_no_memory(err);
     recorder->alive.job = &recorder->send;
-    (void)snprintf(name, sizeof(name), "recorder %.100s", recorder->component);
-    if (ki_client_join(client, &recorder->alive, name) < 0)
-        return ki_fail(err, KI_ERR_STOPPED, "recorder: the client has been freed");
+    rc = ki_client_join_as(client, &recorder->alive, "recorder", recorder->component, err);
+    if (rc < 0)
+        return rc;
     init_metrics(recorder);
     ki_client_set_busy(client, &recorder->alive, false);
     return 0;

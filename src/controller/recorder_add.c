@@ -177,9 +177,8 @@ void ki_recorder_read_stats(const ki_recorder *recorder, ki_recorder_stats *out_
     *out_stats = (ki_recorder_stats){0};
     if (recorder == NULL || ki_client_is_foreign(recorder->client))
         return;
-    ki_recorder *mine = (ki_recorder *)recorder; /* only its mutex is changed */
-    ki_mutex_lock(&mine->mu);
-    const uint64_t *counts = mine->counts;
+    ki_mutex_lock(&recorder->mu);
+    const uint64_t *counts = recorder->counts;
     *out_stats = (ki_recorder_stats){.created = counts[KI_OUTCOME_CREATED],
                                      .patched = counts[KI_OUTCOME_PATCHED],
                                      .counted = counts[KI_OUTCOME_COUNTED],
@@ -189,11 +188,11 @@ void ki_recorder_read_stats(const ki_recorder *recorder, ki_recorder_stats *out_
                                      .dropped_refused = counts[KI_OUTCOME_REFUSED],
                                      .dropped_no_answer = counts[KI_OUTCOME_NO_ANSWER],
                                      .dropped_stopped = counts[KI_OUTCOME_STOPPED],
-                                     .queued = mine->queued,
-                                     .refreshed = mine->refreshed,
-                                     .retries = mine->retries};
-    out_stats->recorded = mine->queued;
+                                     .queued = recorder->queued,
+                                     .refreshed = recorder->refreshed,
+                                     .retries = recorder->retries};
+    out_stats->recorded = recorder->queued;
     for (int i = KI_OUTCOME_NONE + 1; i < KI_OUTCOMES; i++)
         out_stats->recorded += counts[i];
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_unlock(&recorder->mu);
 }

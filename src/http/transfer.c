@@ -226,6 +226,11 @@ bool ki_transfer_is_proxys(const ki_transfer *transfer)
     return transfer->is_proxys;
 }
 
+ki_loop *ki_transfer_loop(const ki_transfer *transfer)
+{
+    return transfer->http->options.loop;
+}
+
 static void end_failed(ki_transfer *transfer, CURLcode code)
 {
     const ki_http *http = transfer->http;

@@ -58,6 +58,9 @@ void ki_transfer_cancel(ki_transfer *transfer);
 /* In on_end: whether the transfer failed because of the proxy, not because of the server. */
 bool ki_transfer_is_proxys(const ki_transfer *transfer);
 
+/* The loop of its callbacks, for assertions. */
+ki_loop *ki_transfer_loop(const ki_transfer *transfer);
+
 /* Continues after on_body has returned 1. */
 void ki_transfer_resume(ki_transfer *transfer);
 

@@ -394,10 +394,9 @@ size_t ki_factory_read_pending(const ki_factory *factory, ki_factory_pending *ou
 {
     if (factory == NULL || ki_client_is_foreign(factory->client))
         return 0;
-    ki_factory *mine = (ki_factory *)factory; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
-    size_t pending = read_pending_locked(mine, out, count);
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&factory->mu);
+    size_t pending = read_pending_locked(factory, out, count);
+    ki_mutex_unlock(&factory->mu);
     return pending;
 }
 

@@ -54,10 +54,9 @@ void ki_informer_read_status(const ki_informer *informer, ki_informer_status *ou
     ki_life_begin_status(informer == NULL ? NULL : &informer->life, out_status);
     if (informer == NULL)
         return;
-    ki_informer *mine = (ki_informer *)informer; /* locks are not part of its const state */
     if (!ki_life_is_foreign(&informer->life)) {
-        ki_reflector_read_status(&mine->life.reflector, out_status);
-        out_status->queued = ki_delta_fifo_items(&mine->fifo);
+        ki_reflector_read_status(&informer->life.reflector, out_status);
+        out_status->queued = ki_delta_fifo_items(&informer->fifo);
         if (informer->is_short)
             explain_shortage(out_status);
     }

@@ -85,42 +85,6 @@ typedef struct moment {
     int is_there;
 } moment;
 
-/* Writes at least four digits, and a minus sign for years before 0. */
-static char *put_year(char *at, int64_t year)
-{
-    int count = 4;
-    if (year < 0) {
-        *at++ = '-';
-        year = -year;
-    }
-    for (int64_t limit = 10000; year >= limit; limit *= 10)
-        count++;
-    return ki_digits_put(at, year, count);
-}
-
-/* `days` are counted from 1970-01-01. */
-static char *put_date(char *at, int64_t days)
-{
-    ki_date date = ki_date_of_days(days);
-    assert(date.month >= 1 && date.month <= 12 && date.day >= 1 && date.day <= 31);
-    at = put_year(at, date.year);
-    *at++ = '-';
-    at = ki_digits_put(at, date.month, 2);
-    *at++ = '-';
-    return ki_digits_put(at, date.day, 2);
-}
-
-static char *put_clock(char *at, int64_t second_of_day)
-{
-    assert(second_of_day >= 0 && second_of_day < KI_SECONDS_PER_DAY);
-    *at++ = 'T';
-    at = ki_digits_put(at, second_of_day / 3600, 2);
-    *at++ = ':';
-    at = ki_digits_put(at, second_of_day / 60 % 60, 2);
-    *at++ = ':';
-    return ki_digits_put(at, second_of_day % 60, 2);
-}
-
 /* Like Go, ignores the nanoseconds of a Time, and fractions of a microsecond in a MicroTime. */
 static int read_moment(ki_str message, int has_micros, moment *out)
 {
@@ -151,8 +115,8 @@ static int put_moment(ki_proto_out *out, const moment *time, int has_micros)
     int64_t days = time->seconds / KI_SECONDS_PER_DAY - (time->seconds % KI_SECONDS_PER_DAY < 0);
     char *at = out->at;
     *at++ = '"';
-    at = put_date(at, days);
-    at = put_clock(at, time->seconds - days * KI_SECONDS_PER_DAY);
+    at = ki_date_put(at, ki_date_of_days(days));
+    at = ki_time_of_day_put(at, (int32_t)(time->seconds - days * KI_SECONDS_PER_DAY));
     if (has_micros) {
         *at++ = '.';
         at = ki_digits_put(at, time->micros, 6);
@@ -175,7 +139,7 @@ static const char *date_of(ki_proto_out *out, uint64_t days)
 {
     ki_proto_day *day = &out->days[days % KI_PROTO_DAYS];
     if (day->number != days) {
-        put_date(day->text, (int64_t)days);
+        (void)ki_date_put(day->text, ki_date_of_days((int64_t)days));
         day->number = days;
     }
     return day->text;

@@ -392,7 +392,7 @@ void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version
     ki_mutex_unlock(&fifo->mu);
 }
 
-size_t ki_delta_fifo_items(ki_delta_fifo *fifo)
+size_t ki_delta_fifo_items(const ki_delta_fifo *fifo)
 {
     ki_mutex_lock(&fifo->mu);
     size_t items = fifo->items;

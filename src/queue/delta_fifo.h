@@ -131,6 +131,6 @@ uint64_t ki_delta_fifo_fresh_ns(const ki_delta_fifo *fifo);
 void ki_delta_fifo_reset(ki_delta_fifo *fifo, const ki_resource_version *version) KI_EXCLUDES(fifo->mu);
 
 /* The number of waiting keys and markers. */
-size_t ki_delta_fifo_items(ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
+size_t ki_delta_fifo_items(const ki_delta_fifo *fifo) KI_EXCLUDES(fifo->mu);
 
 #endif

@@ -226,10 +226,9 @@ int ki_delta_queue_has_room(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
-    int has_space = mine->keys.count <= mine->items_max / 2 && mine->bytes <= mine->bytes_max / 2;
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&queue->mu);
+    int has_space = queue->keys.count <= queue->items_max / 2 && queue->bytes <= queue->bytes_max / 2;
+    ki_mutex_unlock(&queue->mu);
     return has_space;
 }
 
@@ -363,10 +362,9 @@ int ki_delta_queue_has_synced(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
-    int has_synced = has_synced_locked(mine);
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&queue->mu);
+    int has_synced = has_synced_locked(queue);
+    ki_mutex_unlock(&queue->mu);
     return has_synced;
 }
 
@@ -386,10 +384,9 @@ size_t ki_delta_queue_len(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
-    size_t len = mine->keys.count;
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&queue->mu);
+    size_t len = queue->keys.count;
+    ki_mutex_unlock(&queue->mu);
     return len;
 }
 
@@ -397,9 +394,8 @@ size_t ki_delta_queue_bytes(const ki_delta_queue *queue)
 {
     if (queue == NULL)
         return 0;
-    ki_delta_queue *mine = (ki_delta_queue *)queue; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
-    size_t bytes = mine->bytes;
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&queue->mu);
+    size_t bytes = queue->bytes;
+    ki_mutex_unlock(&queue->mu);
     return bytes;
 }

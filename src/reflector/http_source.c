@@ -18,6 +18,7 @@ typedef struct http_source {
 
 static void on_head(ki_transfer *transfer, const ki_response_head *head, void *user)
 {
+    KI_ASSERT_ON(ki_transfer_loop(transfer));
     (void)transfer;
     ki_answer_set_content_type(user, ki_str_of(head->content_type));
     ki_answer_head(user, head->status, head->retry_after_seconds);
@@ -25,12 +26,14 @@ static void on_head(ki_transfer *transfer, const ki_response_head *head, void *u
 
 static int on_body(ki_transfer *transfer, const char *bytes, size_t n, void *user)
 {
+    KI_ASSERT_ON(ki_transfer_loop(transfer));
     (void)transfer;
     return ki_answer_body(user, bytes, n);
 }
 
 static void on_end(ki_transfer *transfer, ki_reason reason, const char *message, void *user)
 {
+    KI_ASSERT_ON(ki_transfer_loop(transfer));
     ki_answer_set_data(user, NULL);
     if (ki_transfer_is_proxys(transfer))
         ki_answer_fail_in_proxy(user);
@@ -39,6 +42,7 @@ static void on_end(ki_transfer *transfer, ki_reason reason, const char *message,
 
 static void on_sent(ki_transfer *transfer, void *user)
 {
+    KI_ASSERT_ON(ki_transfer_loop(transfer));
     (void)transfer;
     ki_answer_sent(user);
 }

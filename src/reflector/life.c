@@ -301,10 +301,9 @@ size_t ki_life_write_version(const ki_life *life, char *buffer, size_t buffer_by
     static const ki_resource_version none;
     if (life == NULL || ki_life_is_foreign(life))
         return ki_resource_version_write(&none, buffer, buffer_bytes);
-    ki_mutex *mu = (ki_mutex *)&life->mu; /* locks are not part of its const state */
-    ki_mutex_lock(mu);
+    ki_mutex_lock(&life->mu);
     size_t length = ki_resource_version_write(&life->version, buffer, buffer_bytes);
-    ki_mutex_unlock(mu);
+    ki_mutex_unlock(&life->mu);
     return length;
 }
 

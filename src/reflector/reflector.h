@@ -245,6 +245,6 @@ void ki_reflector_retry_now(ki_reflector *reflector);
 
 /* Any thread. Fills in the members that belong to the reflector: phase, reason, http_status, ages, retry_ms,
  * lists, watches, reconnects, events, refused, bytes_read, wire, unknown_…, message. */
-void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status);
+void ki_reflector_read_status(const ki_reflector *reflector, ki_informer_status *out_status);
 
 #endif

@@ -119,7 +119,7 @@ void ki_reflector_report_refused(ki_reflector *reflector, const ki_error *error,
                               .key = text});
 }
 
-void ki_reflector_read_status(ki_reflector *reflector, ki_informer_status *out_status)
+void ki_reflector_read_status(const ki_reflector *reflector, ki_informer_status *out_status)
 {
     assert(reflector != NULL);
     ki_mutex_lock(&reflector->status_mu);

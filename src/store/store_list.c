@@ -49,14 +49,13 @@ int ki_store_list(const ki_store *store, ki_object_list *out_list)
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    ki_store *mine = (ki_store *)store; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
+    ki_mutex_lock(&store->mu);
     int rc = list_table(&ki_store_content(store)->objects, out_list);
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_unlock(&store->mu);
     return rc;
 }
 
-static int list_posting(ki_store *store, const char *index_name, ki_str value, ki_object_list *out_list)
+static int list_posting(const ki_store *store, const char *index_name, ki_str value, ki_object_list *out_list)
     KI_REQUIRES(store->mu)
 {
     KI_ASSERT_HELD(store->mu);
@@ -76,10 +75,9 @@ int ki_store_list_index(const ki_store *store, const char *index, ki_str value, 
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    ki_store *mine = (ki_store *)store; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
-    int rc = list_posting(mine, index, value, out_list);
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&store->mu);
+    int rc = list_posting(store, index, value, out_list);
+    ki_mutex_unlock(&store->mu);
     return rc;
 }
 
@@ -197,7 +195,7 @@ static int add_value(void *entry, uint32_t hash, void *user)
     return text_block_add(user, ki_posting_value(entry));
 }
 
-static int list_values(ki_store *store, const char *index_name, ki_str_list *out_values)
+static int list_values(const ki_store *store, const char *index_name, ki_str_list *out_values)
     KI_REQUIRES(store->mu)
 {
     KI_ASSERT_HELD(store->mu);
@@ -221,10 +219,9 @@ int ki_store_list_values(const ki_store *store, const char *index, ki_str_list *
         return KI_ERR_INVALID;
     if (ki_rcu_is_reading())
         return KI_ERR_WOULD_DEADLOCK;
-    ki_store *mine = (ki_store *)store; /* locks are not part of its const state */
-    ki_mutex_lock(&mine->mu);
-    int rc = list_values(mine, index, out_values);
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&store->mu);
+    int rc = list_values(store, index, out_values);
+    ki_mutex_unlock(&store->mu);
     if (rc == 0)
         sort_texts(out_values);
     return rc;

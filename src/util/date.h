@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* date - days as dates of the proleptic Gregorian calendar.
+/* date - days as dates of the proleptic Gregorian calendar, and dates as text.
  *
  *   From:     util/timestamp.c, proto/leaf.c
  *   Locks:    none; pure functions.
- *   Not here: text
+ *   Not here: reading text (util/timestamp.c)
  *
  * Years begin in March here: February with its varying length is the last month, and the months before month
  * m take (153 m + 2) / 5 days. All periods of 400 years have the same number of days.
@@ -11,7 +11,10 @@
 #ifndef KI_UTIL_DATE_H
 #define KI_UTIL_DATE_H
 
+#include <assert.h>
 #include <stdint.h>
+
+#include "util/text/digits.h"
 
 enum { KI_SECONDS_PER_DAY = 86400, KI_DAYS_PER_400_YEARS = 146097 };
 
@@ -49,6 +52,38 @@ static inline ki_date ki_date_of_days(int64_t days)
     int32_t day = day_of_year - (153 * month + 2) / 5 + 1;
     month = month < 10 ? month + 3 : month - 9;
     return (ki_date){era * 400 + year_of_era + (month <= 2), month, day};
+}
+
+/* Writes "2024-02-29": at least four digits for the year, and a minus sign before a year below 0. Returns
+ * the position after it. */
+static inline char *ki_date_put(char *at, ki_date date)
+{
+    int64_t year = date.year;
+    int count = 4;
+    assert(date.month >= 1 && date.month <= 12 && date.day >= 1 && date.day <= 31);
+    if (year < 0) {
+        *at++ = '-';
+        year = -year;
+    }
+    for (int64_t limit = 10000; year >= limit; limit *= 10)
+        count++;
+    at = ki_digits_put(at, year, count);
+    *at++ = '-';
+    at = ki_digits_put(at, date.month, 2);
+    *at++ = '-';
+    return ki_digits_put(at, date.day, 2);
+}
+
+/* Writes "T20:45:57" and returns the position after it. */
+static inline char *ki_time_of_day_put(char *at, int32_t second_of_day)
+{
+    assert(second_of_day >= 0 && second_of_day < KI_SECONDS_PER_DAY);
+    *at++ = 'T';
+    at = ki_digits_put(at, second_of_day / 3600, 2);
+    *at++ = ':';
+    at = ki_digits_put(at, second_of_day / 60 % 60, 2);
+    *at++ = ':';
+    return ki_digits_put(at, second_of_day % 60, 2);
 }
 
 #endif

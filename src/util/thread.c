@@ -17,6 +17,15 @@
 /* How often, and at which interval, ki_mutex_lock_short() tries before the thread sleeps. */
 enum { TRIES = 30, TRY_AGAIN_NS = 1500 };
 
+static ki_thread_refuse_cb is_refused;
+static void *refuse_user;
+
+void ki_thread_refuse_by(ki_thread_refuse_cb refuse, void *user)
+{
+    is_refused = refuse;
+    refuse_user = user;
+}
+
 static void *thread_main(void *argument)
 {
     ki_thread *thread = argument;
@@ -75,6 +84,8 @@ static int create_masked(ki_thread *thread, const pthread_attr_t *attributes, bo
 static int create(ki_thread *thread, size_t stack_bytes, bool is_detached)
 {
     pthread_attr_t attributes;
+    if (is_refused != NULL && is_refused(thread->name, refuse_user))
+        return EAGAIN;
     int rc = pthread_attr_init(&attributes);
     if (rc != 0)
         return rc;
@@ -245,11 +256,16 @@ size_t ki_mutex_set_held(size_t count)
     return before;
 }
 
+static pthread_mutex_t *raw_of(const ki_mutex *mutex)
+{
+    return (pthread_mutex_t *)&mutex->raw;
+}
+
 KI_NO_THREAD_SAFETY_ANALYSIS
-void ki_mutex_lock(ki_mutex *mutex)
+void ki_mutex_lock(const ki_mutex *mutex)
 {
     assert(!is_listed(mutex)); /* it would deadlock */
-    int rc = pthread_mutex_lock(&mutex->raw);
+    int rc = pthread_mutex_lock(raw_of(mutex));
     assert(rc == 0);
     (void)rc;
     note_locked(mutex);
@@ -259,11 +275,11 @@ void ki_mutex_lock(ki_mutex *mutex)
  * data in its own cache. If the others tried all the time, those cache lines would move between processors
  * each time, which takes longer than the work. */
 KI_NO_THREAD_SAFETY_ANALYSIS
-void ki_mutex_lock_short(ki_mutex *mutex)
+void ki_mutex_lock_short(const ki_mutex *mutex)
 {
     assert(!is_listed(mutex)); /* it would deadlock */
     for (int i = 0; i < TRIES; i++) {
-        if (pthread_mutex_trylock(&mutex->raw) == 0) {
+        if (pthread_mutex_trylock(raw_of(mutex)) == 0) {
             note_locked(mutex);
             return;
         }
@@ -273,11 +289,11 @@ void ki_mutex_lock_short(ki_mutex *mutex)
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
-void ki_mutex_unlock(ki_mutex *mutex)
+void ki_mutex_unlock(const ki_mutex *mutex)
 {
     assert(mutex != NULL);
     note_unlocked(mutex);
-    int rc = pthread_mutex_unlock(&mutex->raw);
+    int rc = pthread_mutex_unlock(raw_of(mutex));
     assert(rc == 0);
     (void)rc;
 }

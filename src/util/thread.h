@@ -46,6 +46,13 @@ KI_NODISCARD int ki_thread_start(ki_thread *thread, const ki_thread_options *opt
 /* Like ki_thread_start(), for a thread that is not joined. Returns 0, KI_ERR_SYSTEM or KI_ERR_NO_MEMORY. */
 KI_NODISCARD int ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
 
+/* Whether the start of the thread with this name fails, as if the system had no more threads. */
+typedef bool (*ki_thread_refuse_cb)(const char *name, void *user);
+
+/* For tests: from now on, each start asks `refuse` first; NULL, as at the beginning: none is refused. Call it
+ * before other threads run. */
+void ki_thread_refuse_by(ki_thread_refuse_cb refuse, void *user);
+
 /* Block and restore the signals of the calling thread. Use these around calls of another library that may
  * start a thread, which inherits the mask. ki_signals_block() returns 0, or KI_ERR_SYSTEM with nothing
  * changed. */
@@ -67,12 +74,14 @@ typedef struct KI_CAPABILITY("mutex") ki_mutex {
 void ki_mutex_init(ki_mutex *mutex);
 
 void ki_mutex_fini(ki_mutex *mutex);
-void ki_mutex_lock(ki_mutex *mutex) KI_ACQUIRE(*mutex);
-void ki_mutex_unlock(ki_mutex *mutex) KI_RELEASE(*mutex);
+
+/* The mutex may belong to an object that the caller has as const: a lock is not part of the const state. */
+void ki_mutex_lock(const ki_mutex *mutex) KI_ACQUIRE(*mutex);
+void ki_mutex_unlock(const ki_mutex *mutex) KI_RELEASE(*mutex);
 
 /* For a contended mutex that is rarely held for more than a microsecond: a thread that finds it locked tries
  * again a few times before it sleeps. */
-void ki_mutex_lock_short(ki_mutex *mutex) KI_ACQUIRE(*mutex);
+void ki_mutex_lock_short(const ki_mutex *mutex) KI_ACQUIRE(*mutex);
 
 /* Whether the calling thread holds the mutex; true if assertions are disabled. */
 bool ki_mutex_is_held(const ki_mutex *mutex);

@@ -141,18 +141,8 @@ int ki_timestamp_format(ki_timestamp time, char out_text[KI_TIMESTAMP_BYTES])
     int64_t days =
         (time.seconds - SECONDS_OF_YEAR_0) / KI_SECONDS_PER_DAY + SECONDS_OF_YEAR_0 / KI_SECONDS_PER_DAY;
     int32_t clock = (int32_t)(time.seconds - days * KI_SECONDS_PER_DAY);
-    ki_date date = ki_date_of_days(days);
-    char *out = ki_digits_put(out_text, date.year, 4);
-    *out++ = '-';
-    out = ki_digits_put(out, date.month, 2);
-    *out++ = '-';
-    out = ki_digits_put(out, date.day, 2);
-    *out++ = 'T';
-    out = ki_digits_put(out, clock / SECONDS_PER_HOUR, 2);
-    *out++ = ':';
-    out = ki_digits_put(out, clock / SECONDS_PER_MINUTE % 60, 2);
-    *out++ = ':';
-    out = ki_digits_put(out, clock % SECONDS_PER_MINUTE, 2);
+    char *out = ki_date_put(out_text, ki_date_of_days(days));
+    out = ki_time_of_day_put(out, clock);
     out = put_fraction(out, time.nanos);
     *out++ = 'Z';
     *out = 0;

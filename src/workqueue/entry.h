@@ -2,7 +2,7 @@
 /* entry - one key of a work queue, with its state. Each key is stored once.
  *
  *   From:     workqueue/queue.c makes them; workqueue/order.h and workqueue/delays.c link them; also
- *             workqueue/workqueue.c
+ *             workqueue/queue_life.c
  *   Locks:    the queue's mutex, except for the text of the key, which never changes.
  *   Not here: which states follow each other (workqueue/queue.c).
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* keys - the entries of a work queue by their key: a table with open addressing.
  *
- *   From:     workqueue/queue.c, workqueue/workqueue.c
+ *   From:     workqueue/queue.c, workqueue/queue_life.c
  *   To:       util/huge_pages.h, for a large table
  *   Locks:    the queue's mutex.
  *   Not here: what an entry means; memory of entries.

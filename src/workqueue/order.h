@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* order - which of the waiting keys is next: two priorities, first come first served in each.
  *
- *   From:     workqueue/queue.c, workqueue/delays.c, workqueue/workqueue.c
+ *   From:     workqueue/queue.c, workqueue/delays.c, workqueue/queue_life.c
  *   Locks:    the queue's mutex.
  *   Not here: whether a key may be handed out.
  *

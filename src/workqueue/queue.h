@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue - the state of a work queue, and the steps that make up each public call.
  *
- *   From:     workqueue/workqueue.c (making, freeing, looking), workqueue/delays.c, workqueue/rate_limited.c,
- *             workqueue/shut_down.c; controller/controller.c (with the client's clock),
- *             controller/controller_run.c, controller/controller_work.c (keys that are put off). Programs
- *             and controllers add keys by <kinformer/workqueue.h>; ki_workqueue_add(), _get() and _done() are
- *             in workqueue/queue.c
+ *   From:     workqueue/queue_life.c (making, freeing, looking), workqueue/delays.c,
+ *             workqueue/rate_limited.c, workqueue/shut_down.c; controller/controller.c (with the client's
+ *             clock), controller/controller_run.c, controller/controller_work.c (keys that are put off).
+ *             Programs and controllers add keys by <kinformer/workqueue.h>; ki_workqueue_add(), _get() and
+ *             _done() are in workqueue/queue.c
  *   To:       workqueue/arrivals.h, workqueue/keys.h, workqueue/order.h, workqueue/waiters.h
  *   Locks:    one mutex, a leaf. Neither limiters nor the writers of metrics are called under it.
  *   Not here: rate limits, which only choose a delay (workqueue/rate_limited.c).

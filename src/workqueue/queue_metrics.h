@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* queue_metrics - the metrics of a work queue, under client-go's names.
  *
- *   From:     workqueue/queue.c and workqueue/delays.c, at each change; workqueue/workqueue.c
+ *   From:     workqueue/queue.c and workqueue/delays.c, at each change; workqueue/queue_life.c
  *   To:       metrics/metrics.h
  *   Locks:    none; cells are atomic. ki_work_metrics_begin() and _end() need the queue's mutex.
  *   Not here: which keys are being processed (workqueue/queue.h).

@@ -68,9 +68,8 @@ int ki_workqueue_shutting_down(const ki_workqueue *queue)
 {
     if (ki_workqueue_check(queue) < 0)
         return 0;
-    ki_workqueue *mine = (ki_workqueue *)queue; /* only its mutex is changed */
-    ki_mutex_lock(&mine->mu);
-    int is_stopping = mine->is_stopping;
-    ki_mutex_unlock(&mine->mu);
+    ki_mutex_lock(&queue->mu);
+    int is_stopping = queue->is_stopping;
+    ki_mutex_unlock(&queue->mu);
     return is_stopping;
 }

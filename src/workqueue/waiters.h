@@ -3,7 +3,7 @@
  * drains.
  *
  *   From:     workqueue/queue.c (workers wait, and are woken), workqueue/shut_down.c (drains wait),
- *             workqueue/workqueue.c (the descriptor); also workqueue/delays.c
+ *             workqueue/queue_life.c (the descriptor); also workqueue/delays.c
  *   To:       util/thread.h, util/loop/wake_fd.h
  *   Locks:    the queue's mutex; signals to workers are sent after it was unlocked.
  *   Not here: deciding whether to wait.

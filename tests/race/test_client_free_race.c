@@ -6,6 +6,7 @@
 #include <kinformer/factory.h>
 #include <kinformer/feed.h>
 #include <kinformer/resources.h>
+#include <string.h>
 
 #include "support/aside.h"
 #include "support/informer/informer_rig.h"
@@ -13,21 +14,19 @@
 #include "support/process.h"
 #include "support/store/store_objects.h"
 #include "support/unit.h"
+#include "util/thread.h"
 
 enum { MODES = 3, ROUNDS = 20 };
 
-int __real_ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
-int __wrap_ki_thread_start_detached(const ki_thread_options *options, ki_error *err);
+static atomic_int refused_threads; /* the next attempts to start a thread that frees a client, which fail */
 
-static atomic_int refused_threads; /* the next attempts to start a thread that fail */
-
-int __wrap_ki_thread_start_detached(const ki_thread_options *options, ki_error *err)
+static bool is_refused(const char *name, void *user)
 {
-    if (refused_threads > 0) {
-        refused_threads--;
-        return KI_ERR_SYSTEM;
-    }
-    return __real_ki_thread_start_detached(options, err);
+    (void)user;
+    if (strcmp(name, "close") != 0 || refused_threads == 0)
+        return false;
+    refused_threads--;
+    return true;
 }
 
 /* ---- a client, and what its handler frees ------------------------------------------------------------- */
@@ -438,5 +437,6 @@ int main(void)
         cmocka_unit_test(a_source_frees_the_client_that_asks_it),
         cmocka_unit_test(the_client_is_freed_as_soon_as_the_system_has_a_thread),
     };
+    ki_thread_refuse_by(is_refused, NULL);
     return RUN_TESTS(tests);
 }

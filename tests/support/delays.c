@@ -9,11 +9,11 @@
 #include "util/random.h"
 #include "util/thread.h"
 
-void __real_ki_mutex_lock(ki_mutex *mutex);
-void __real_ki_mutex_unlock(ki_mutex *mutex);
+void __real_ki_mutex_lock(const ki_mutex *mutex);
+void __real_ki_mutex_unlock(const ki_mutex *mutex);
 void __real_ki_job_wake(ki_job *job);
-void __wrap_ki_mutex_lock(ki_mutex *mutex);
-void __wrap_ki_mutex_unlock(ki_mutex *mutex);
+void __wrap_ki_mutex_lock(const ki_mutex *mutex);
+void __wrap_ki_mutex_unlock(const ki_mutex *mutex);
 void __wrap_ki_job_wake(ki_job *job);
 
 enum { YIELDS_ONE_IN = 16, SLEEPS_ONE_IN = 512, SLEEP_US_MAX = 300, HOLD_UP_US = 20 * 1000 };
@@ -42,14 +42,14 @@ static void delay(void)
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
-void __wrap_ki_mutex_lock(ki_mutex *mutex)
+void __wrap_ki_mutex_lock(const ki_mutex *mutex)
 {
     delay();
     __real_ki_mutex_lock(mutex);
 }
 
 KI_NO_THREAD_SAFETY_ANALYSIS
-void __wrap_ki_mutex_unlock(ki_mutex *mutex)
+void __wrap_ki_mutex_unlock(const ki_mutex *mutex)
 {
     __real_ki_mutex_unlock(mutex);
     delay();

@@ -27,13 +27,6 @@ static const char help_head[] =
     "  kinformer demo --pods 20000 --churn 2000/s --trouble 3s\n"
     "  kinformer demo --seed 7 --for 1m | tee demo.txt\n";
 
-static int print_help(const cli_flag_set *set)
-{
-    printf("%s", help_head);
-    cli_flags_print(set);
-    return cli_finish_stdout();
-}
-
 static int run(const cli_demo_flags *flags, int is_screen, ki_error *err)
 {
     static cli_output output;
@@ -57,7 +50,7 @@ int cli_cmd_demo(int argc, char **argv)
     cli_demo_flags_init(&flags, groups);
     int rc = cli_flags_parse(&set, argc, argv, &arguments, &err);
     if (rc == 0 && arguments.is_help)
-        return print_help(&set);
+        return cli_print_help(&set, help_head, "");
     if (rc == 0 && arguments.count > 0)
         rc = cli_fail(&err, "demo: unexpected argument \"%s\"", arguments.items[0]);
     if (rc == 0)

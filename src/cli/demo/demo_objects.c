@@ -223,20 +223,27 @@ static void write_deployment_status(ki_json_writer *writer, const cli_demo_deplo
     ki_json_write_object_end(writer);
 }
 
+/* Writes everything before the status. */
+static void begin_workload(ki_json_writer *writer, const cli_demo_deployment *deployment,
+                           const cli_demo_set *set, const char *name)
+{
+    int is_current = set == NULL || set->revision == deployment->revision;
+    ki_json_write_object_begin(writer);
+    write_metadata(writer, deployment, set, name);
+    cli_demo_write_object(writer, "spec");
+    cli_demo_write_number(writer, "replicas", is_current ? deployment->replicas : set->pod_count);
+    write_template(writer, deployment, set);
+    ki_json_write_object_end(writer);
+}
+
 void cli_demo_tell_deployment(cli_demo_cluster *cluster, uint32_t number, cli_demo_change *out)
 {
     const cli_demo_deployment *deployment = &cluster->deployments[number];
-    ki_json_writer *writer = cluster->writer;
     out->kind = CLI_DEMO_DEPLOYMENTS;
     out->ns = deployment->ns;
     out->name = deployment->name;
-    ki_json_write_object_begin(writer);
-    write_metadata(writer, deployment, NULL, deployment->name);
-    cli_demo_write_object(writer, "spec");
-    cli_demo_write_number(writer, "replicas", deployment->replicas);
-    write_template(writer, deployment, NULL);
-    ki_json_write_object_end(writer);
-    write_deployment_status(writer, deployment);
+    begin_workload(cluster->writer, deployment, NULL, deployment->name);
+    write_deployment_status(cluster->writer, deployment);
 }
 
 void cli_demo_tell_set(cli_demo_cluster *cluster, uint32_t number, const cli_demo_set *set,
@@ -244,17 +251,11 @@ void cli_demo_tell_set(cli_demo_cluster *cluster, uint32_t number, const cli_dem
 {
     const cli_demo_deployment *deployment = &cluster->deployments[number];
     ki_json_writer *writer = cluster->writer;
-    int is_current = set->revision == deployment->revision;
     snprintf(cluster->name, sizeof(cluster->name), "%s-%s", deployment->name, set->hash);
     out->kind = CLI_DEMO_REPLICA_SETS;
     out->ns = deployment->ns;
     out->name = cluster->name;
-    ki_json_write_object_begin(writer);
-    write_metadata(writer, deployment, set, cluster->name);
-    cli_demo_write_object(writer, "spec");
-    cli_demo_write_number(writer, "replicas", is_current ? deployment->replicas : set->pod_count);
-    write_template(writer, deployment, set);
-    ki_json_write_object_end(writer);
+    begin_workload(writer, deployment, set, cluster->name);
     cli_demo_write_object(writer, "status");
     cli_demo_write_number(writer, "replicas", set->pod_count);
     cli_demo_write_number(writer, "fullyLabeledReplicas", set->pod_count);

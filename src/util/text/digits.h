@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* digits - decimal numbers of a fixed width, as in dates.
  *
- *   From:     util/timestamp.c, proto/leaf.c
+ *   From:     util/date.h, util/timestamp.c, proto/leaf.c
  */
 #ifndef KI_UTIL_TEXT_DIGITS_H
 #define KI_UTIL_TEXT_DIGITS_H

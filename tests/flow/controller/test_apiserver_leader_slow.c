@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A leader whose callback takes longer than its lease, against the embedded API server. ki_thread_start() is
- * wrapped, so that it can fail. */
+/* A leader whose callback takes longer than its lease, against the embedded API server. */
 #include <stdatomic.h>
 #include <string.h>
 
@@ -15,16 +14,10 @@ enum { LEASE_MS = 2000 };
 static atomic_int handler_threads_left = INT32_MAX; /* how many more can be started */
 static atomic_int warnings;
 
-int __real_ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err);
-int __wrap_ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err);
-
-int __wrap_ki_thread_start(ki_thread *thread, const ki_thread_options *options, ki_error *err)
+static bool is_refused(const char *name, void *user)
 {
-    if (strcmp(options->name, "handler") == 0 && atomic_fetch_sub(&handler_threads_left, 1) <= 0) {
-        *thread = (ki_thread){0};
-        return KI_ERR_SYSTEM;
-    }
-    return __real_ki_thread_start(thread, options, err);
+    (void)user;
+    return strcmp(name, "handler") == 0 && atomic_fetch_sub(&handler_threads_left, 1) <= 0;
 }
 
 static void count_warnings(const ki_log_record *record, void *user)
@@ -73,5 +66,6 @@ int main(void)
         cmocka_unit_test(a_lease_is_renewed_while_a_callback_runs),
         cmocka_unit_test(too_few_handler_threads_are_logged_once),
     };
+    ki_thread_refuse_by(is_refused, NULL);
     return RUN_TESTS(tests);
 }
