@@ -51,10 +51,14 @@ static void raise_descriptors(void)
 static void say_where(const ki_apiserver *server, const cli_apiserver_flags *flags)
 {
     const char *url = ki_apiserver_url(server);
+    int has_tls = flags->tls || flags->certificate != NULL;
     printf("listening at %s\n", url);
-    if (flags->kubeconfig_out != NULL)
+    if (flags->tokens.count > 0 && !has_tls)
+        printf("to use kubectl with a token, restart with --tls%s: it sends no token over http\n",
+               flags->kubeconfig_out == NULL ? " --kubeconfig-out FILE" : "");
+    else if (flags->kubeconfig_out != NULL)
         printf("kubectl --kubeconfig %s get namespaces\n", flags->kubeconfig_out);
-    else if (flags->tokens.count == 0 && !flags->tls && flags->certificate == NULL)
+    else if (!has_tls)
         printf("kubectl --server %s get namespaces\n", url);
     else
         printf("to use kubectl, restart with --kubeconfig-out FILE\n");

@@ -165,7 +165,10 @@ wait "$server" || complain "apiserver ends with $?"
 : >"$work/out"
 KINFORMER_APISERVER_TOKEN=hush-three "$program" apiserver --port 0 >"$work/out" 2>"$work/err" &
 server=$!
-wait_for_line listening "$work/out"
+wait_for_line 'to use kubectl' "$work/out"
+! grep '^kubectl' "$work/out" || complain "apiserver recommends a kubectl that sends no token"
+grep -qx 'to use kubectl with a token, restart with --tls --kubeconfig-out FILE: it sends no token over http' "$work/out" ||
+    complain "apiserver without TLS does not say that kubectl sends no token: $(cat "$work/out")"
 url=$(sed -n 's/^listening at //p' "$work/out")
 timeout 20 "$program" watch namespaces --server "$url" --allow-plaintext-credentials --token hush-three --until-synced \
     -o name >"$work/names" 2>"$work/err" || complain "the token of the environment: $(cat "$work/err")"
@@ -176,6 +179,14 @@ wait_for_line Unauthorized "$work/err"
 grep -q Unauthorized "$work/err" || complain "the token of the environment is not required: $(cat "$work/err")"
 kill "$watch"
 wait "$watch" || complain "watch without a token ends with $?"
+kill "$server"
+wait "$server" || complain "apiserver ends with $?"
+: >"$work/out"
+"$program" apiserver --port 0 --token hush --kubeconfig-out "$work/kubeconfig" >"$work/out" 2>"$work/err" &
+server=$!
+wait_for_line kubectl "$work/out"
+[ "$(sed 1d "$work/out")" = 'to use kubectl with a token, restart with --tls: it sends no token over http' ] ||
+    complain "apiserver without TLS recommends its kubeconfig: $(cat "$work/out")"
 kill "$server"
 wait "$server" || complain "apiserver ends with $?"
 expect_refusal 'cannot be used together' watch pods --server https://k --token a --token-file "$work/token"
