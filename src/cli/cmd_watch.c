@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/commands.h"
+#include "cli/connection_flags.h"
 #include "cli/duration.h"
 #include "cli/failure.h"
 #include "cli/resource_lookup.h"
@@ -139,8 +140,9 @@ static int end_without_client(const cli_resource_list *resources, ki_error *err)
 static void say_record(const ki_log_record *record, void *user)
 {
     (void)user;
+    const char *flag = cli_connection_advice(record->message);
     if (strcmp(record->component, "credentials") == 0 || strcmp(record->component, "config") == 0)
-        cli_say("%s", record->message);
+        cli_say("%s%s%s", record->message, flag == NULL ? "" : "; ", flag == NULL ? "" : flag);
 }
 
 static int run(const cli_watch_flags *flags, cli_resource_list *resources, int stop_fd, ki_error *err)

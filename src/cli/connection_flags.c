@@ -2,6 +2,7 @@
 #include "cli/connection_flags.h"
 
 #include <stdbool.h>
+#include <string.h>
 
 #include "cli/failure.h"
 #include "cli/secret_word.h"
@@ -108,4 +109,11 @@ ki_client_options cli_connection_options(const cli_connection *connection)
         .connect_timeout_ms = connect_timeout_ms(connection),
         .request_timeout_ms = connection->request_timeout_ms,
     };
+}
+
+const char *cli_connection_advice(const char *message)
+{
+    return strstr(message, "set allow_plaintext_credentials in ki_client_options") == NULL
+               ? NULL
+               : "use --allow-plaintext-credentials to send them anyway";
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* connection_flags - flags for the connection and credentials, as in kubectl, for every command.
  *
- *   From:     cli/cmd_*.c, cli/watch_flags.c
+ *   From:     cli/cmd_*.c, cli/watch_flags.c, cli/watch_notes.c
  *   To:       ki_client_options
  *   Locks:    none.
  */
@@ -44,5 +44,8 @@ KI_NODISCARD int cli_connection_read_secrets(cli_connection *connection, ki_erro
 
 /* The corresponding client options; they borrow the strings, and point into `connection`. */
 ki_client_options cli_connection_options(const cli_connection *connection);
+
+/* The flag for the option that a message of the library recommends, as advice; NULL if it recommends none. */
+const char *cli_connection_advice(const char *message);
 
 #endif

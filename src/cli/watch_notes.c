@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/connection_flags.h"
 #include "cli/duration.h"
 #include "cli/failure.h"
 
@@ -181,6 +182,9 @@ static int has_selectors(const cli_watch_flags *flags)
  * it. */
 static const char *advice(const cli_follower *follower, const ki_informer_error *error)
 {
+    const char *flag = cli_connection_advice(error->error->message);
+    if (flag != NULL)
+        return flag;
     if (error->party == KI_PARTY_PROXY && error->http_status == 407)
         return "the proxy needs a user and a password; add them to proxy-url";
     if (error->party == KI_PARTY_PROXY)

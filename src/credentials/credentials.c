@@ -71,7 +71,7 @@ static int set_bearer(ki_credentials *credentials, const char *token, ki_error *
     return 0;
 }
 
-#define PLAINTEXT_HINT "use https://, or allow_plaintext_credentials / --allow-plaintext-credentials"
+#define PLAINTEXT_HINT "use https://, or set allow_plaintext_credentials in ki_client_options"
 
 /* Logs this only once. */
 static void withhold(ki_credentials *credentials)

@@ -179,6 +179,16 @@ wait_for_line Unauthorized "$work/err"
 grep -q Unauthorized "$work/err" || complain "the token of the environment is not required: $(cat "$work/err")"
 kill "$watch"
 wait "$watch" || complain "watch without a token ends with $?"
+: >"$work/err"
+"$program" watch namespaces --server "$url" --token hush-three >"$work/names" 2>"$work/err" &
+watch=$!
+wait_for_line Unauthorized "$work/err"
+for line in 'credentials are withheld: .*in ki_client_options); use --allow-plaintext-credentials' \
+    'Unauthorized: .*; retrying .* (use --allow-plaintext-credentials to send them anyway)'; do
+    grep -q "$line" "$work/err" || complain "watch over http does not write '$line': $(cat "$work/err")"
+done
+kill "$watch"
+wait "$watch" || complain "watch whose token is withheld ends with $?"
 kill "$server"
 wait "$server" || complain "apiserver ends with $?"
 : >"$work/out"

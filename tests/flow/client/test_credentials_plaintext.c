@@ -12,7 +12,7 @@
 
 #define WITHHELD                                                                                             \
     "no credentials were sent, because its address begins with http:// (use https://, or "                   \
-    "allow_plaintext_credentials / --allow-plaintext-credentials)"
+    "set allow_plaintext_credentials in ki_client_options)"
 
 /* ---- setup --------------------------------------------------------------------------------------------- */
 
@@ -39,7 +39,7 @@ static void count_warning(const ki_log_record *record, void *user)
     world *w = user;
     w->warnings += record->level == KI_LOG_WARNING && strcmp(record->component, "credentials") == 0 &&
                    strstr(record->message, "http://") != NULL &&
-                   strstr(record->message, "--allow-plaintext-credentials") != NULL;
+                   strstr(record->message, "set allow_plaintext_credentials") != NULL;
 }
 
 static void world_init(world *w, const certificate *own)
