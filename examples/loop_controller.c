@@ -26,6 +26,15 @@ typedef struct program {
 /* There is one program, and one thread. */
 static program p;
 
+static void write_log(const ki_log_record *record, void *user)
+{
+    (void)user;
+    fprintf(stderr, "%s: %s", record->component, record->message);
+    for (size_t i = 0; i < record->field_count; i++)
+        fprintf(stderr, " %s=%.*s", record->fields[i].name, KI_STR_ARGS(record->fields[i].value));
+    fputc('\n', stderr);
+}
+
 /* ---- the controller ---------------------------------------------------------------------------------- */
 
 /* The server has answered: the request ends here. Other keys were worked on meanwhile. */
@@ -89,6 +98,8 @@ static void show_status(void)
     ki_controller_read_status(p.controller, &status);
     printf("%zu wait, %zu run, %llu failures\n", status.queued, status.active,
            (unsigned long long)status.failures);
+    if (status.waiting_for[0] != 0)
+        printf("waiting for %s\n", status.waiting_for);
 }
 
 static int run(int signal_fd)
@@ -98,11 +109,17 @@ static int run(int signal_fd)
                            {.fd = signal_fd, .events = POLLIN},
                            {.fd = STDIN_FILENO, .events = POLLIN}};
     for (;;) {
-        if (poll(fds, 3, -1) < 0 && errno != EINTR)
+        if (poll(fds, 3, -1) < 0) {
+            if (errno == EINTR)
+                continue; /* revents are old */
+            perror("loop_controller: poll");
             return -1;
+        }
         int rc = ki_client_dispatch(p.client, 1); /* about 1 ms of network, cache and reconciles */
-        if (rc < 0)
+        if (rc < 0) {
+            fprintf(stderr, "loop_controller: %s\n", ki_error_text(rc));
             return rc;
+        }
         if (fds[1].revents != 0)
             return 0;
         if (fds[2].revents != 0) {
@@ -141,6 +158,7 @@ int main(int argc, char **argv)
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    ki_set_log(write_log, KI_LOG_WARNING, NULL);
     int rc = begin(argc > 1 ? argv[1] : NULL, &err);
     if (rc < 0)
         fprintf(stderr, "loop_controller: %s\n", err.message);
