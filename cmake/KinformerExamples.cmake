@@ -81,6 +81,11 @@ if(KI_TESTS)
     set_tests_properties(example_sample_flags PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}"
         PASS_REGULAR_EXPRESSION "^sample-controller: --workers: invalid value \"nine\": expected a number from 1 to 1000\n$")
 endif()
+if(KI_TESTS AND TARGET example_small_controller AND NOT KI_SANITIZE STREQUAL "thread" AND NOT CMAKE_CROSSCOMPILING)
+    add_test(NAME example_controllers_log COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/example/test_example_controllers_log.sh
+        ${PROJECT_BINARY_DIR}/examples $<TARGET_FILE:kinformer_program> ${PROJECT_SOURCE_DIR})
+    set_tests_properties(example_controllers_log PROPERTIES TIMEOUT ${KI_TEST_SECONDS} ENVIRONMENT "${KI_TEST_ENVIRONMENT}")
+endif()
 if(KI_TESTS AND TARGET example_small_controller)
     add_test(NAME example_docs COMMAND ${PROJECT_SOURCE_DIR}/tests/flow/example/test_example_docs.sh ${PROJECT_SOURCE_DIR})
     set_tests_properties(example_docs PROPERTIES TIMEOUT ${KI_TEST_SECONDS})

@@ -24,7 +24,7 @@ static const char usage[] =
     "  --leader-elect-resource-name NAME        name of the Lease (default sample-controller)\n"
     "  --leader-elect-resource-namespace NAME   its namespace (default: the context's)\n"
     "  --leader-elect-identity NAME             unique among the replicas (default: host name and a number)\n"
-    "  --verbose                                write more to the log\n";
+    "  --verbose                                log each Foo that was worked on\n";
 
 static void refuse(const char *flag, const char *value, const char *expected)
 {
@@ -48,6 +48,15 @@ static int parse_bool(const char *flag, const char *text)
     if (strcmp(text, "false") != 0)
         refuse(flag, text, "true or false");
     return 0;
+}
+
+static const char *parse_address(const char *flag, const char *text)
+{
+    const char *colon = strrchr(text, ':'), *port = colon == NULL ? "" : colon + 1;
+    size_t digits = strspn(port, "0123456789");
+    if (digits < 1 || digits > 5 || port[digits] != 0 || strtoul(port, NULL, 10) > UINT16_MAX)
+        refuse(flag, text, "ADDRESS:PORT, as 127.0.0.1:9090, or :9090");
+    return text;
 }
 
 /* A duration as Go writes it: 1m30s, 15s, 200ms. */
@@ -75,7 +84,7 @@ static uint64_t parse_duration(const char *flag, const char *text)
     return (uint64_t)sum;
 }
 
-typedef enum flag_kind { TEXT, COUNT, DURATION, BOOL } flag_kind;
+typedef enum flag_kind { TEXT, ADDRESS, COUNT, DURATION, BOOL } flag_kind;
 
 #define AT(member) offsetof(flags, member)
 
@@ -89,7 +98,7 @@ static const struct {
     {"context", TEXT, AT(client.context)},
     {"workers", COUNT, AT(workers)},
     {"stop-timeout", DURATION, AT(stop_timeout_ms)},
-    {"metrics-address", TEXT, AT(metrics_address)},
+    {"metrics-address", ADDRESS, AT(metrics_address)},
     {"leader-elect", BOOL, AT(leader_elect)},
     {"leader-elect-lease-duration", DURATION, AT(leader.lease_duration_ms)},
     {"leader-elect-renew-deadline", DURATION, AT(leader.renew_deadline_ms)},
@@ -105,6 +114,8 @@ static void store(flags *f, size_t i, const char *value)
     void *at = (char *)f + known[i].at;
     if (known[i].kind == TEXT)
         *(const char **)at = value;
+    else if (known[i].kind == ADDRESS)
+        *(const char **)at = parse_address(known[i].name, value);
     else if (known[i].kind == COUNT)
         *(size_t *)at = parse_count(known[i].name, value);
     else if (known[i].kind == DURATION)

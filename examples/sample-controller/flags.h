@@ -11,7 +11,7 @@ typedef struct flags {
     int leader_elect;
     size_t workers;
     uint64_t stop_timeout_ms;
-    const char *metrics_address; /* NULL: metrics are not served */
+    const char *metrics_address; /* ADDRESS:PORT; NULL: metrics are not served */
     int verbose;
 } flags;
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -67,11 +68,20 @@ static void stop_acting(ki_leader *leader, void *user)
         fprintf(stderr, "%s\n", err.message);
 }
 
+/* For the log of a standby replica. */
+static void see_leader(ki_leader *leader, const char *identity, void *user)
+{
+    (void)user;
+    if (identity[0] != 0 && strcmp(identity, ki_leader_identity(leader)) != 0)
+        fprintf(stderr, "the leader is now %s\n", identity);
+}
+
 /* From here on the client refuses to write while this process does not lead. */
 static int contend(program *p, ki_error *err)
 {
     p->flags.leader.on_started = start_acting;
     p->flags.leader.on_stopped = stop_acting;
+    p->flags.leader.on_new_leader = see_leader;
     p->flags.leader.user = p;
     p->lease_client = ki_client_new(&p->flags.client, err);
     p->leader = p->lease_client == NULL ? NULL : ki_leader_new(p->lease_client, &p->flags.leader, err);
@@ -111,6 +121,7 @@ static int begin(program *p, ki_error *err)
     ki_recorder_options recorder = {.component = "sample-controller"};
     p->factory = ki_factory_new(p->client, NULL);
     p->sync = (sync_context){.client = p->client,
+                             .is_verbose = p->flags.verbose,
                              .recorder = ki_recorder_new(p->client, &recorder, err),
                              .foos = ki_factory_informer(p->factory, &FOOS, NULL),
                              .deployments = ki_factory_informer(p->factory, &KI_APPS_V1_DEPLOYMENTS,
@@ -129,7 +140,13 @@ static int begin(program *p, ki_error *err)
     int rc = ki_factory_start(p->factory, err);
     if (rc < 0)
         return rc;
-    return p->flags.leader_elect ? contend(p, err) : ki_controller_start(p->controller, err);
+    if (p->flags.leader_elect)
+        return contend(p, err);
+    rc = ki_controller_start(p->controller, err);
+    if (rc == 0)
+        fprintf(stderr, "sample-controller: started, %zu worker%s\n", p->flags.workers,
+                p->flags.workers == 1 ? "" : "s");
+    return rc;
 }
 
 /* Returns 0 after a signal, and -1 when the controller cannot be started. */

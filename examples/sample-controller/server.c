@@ -26,19 +26,15 @@ int server_listen(const char *address, ki_error *err)
     const char *colon = strrchr(address, ':');
     struct addrinfo hints = {.ai_flags = AI_PASSIVE | AI_NUMERICSERV, .ai_socktype = SOCK_STREAM};
     struct addrinfo *found = NULL;
-    const char *why = "expected ADDRESS:PORT, as 127.0.0.1:9090, or :PORT";
-    int fd = -1;
-    if (colon != NULL) {
-        int is_bracketed = address[0] == '[' && colon > address + 1 && colon[-1] == ']';
-        (void)snprintf(host, sizeof(host), "%.*s", (int)(colon - address) - 2 * is_bracketed,
-                       address + is_bracketed);
-        int rc = getaddrinfo(host[0] == 0 ? NULL : host, colon + 1, &hints, &found);
-        why = gai_strerror(rc);
-        if (rc == 0) {
-            fd = listen_at(found);
-            why = strerror(errno);
-            freeaddrinfo(found);
-        }
+    int fd = -1, is_bracketed = address[0] == '[' && colon > address + 1 && colon[-1] == ']';
+    (void)snprintf(host, sizeof(host), "%.*s", (int)(colon - address) - 2 * is_bracketed,
+                   address + is_bracketed);
+    int rc = getaddrinfo(host[0] == 0 ? NULL : host, colon + 1, &hints, &found);
+    const char *why = gai_strerror(rc);
+    if (rc == 0) {
+        fd = listen_at(found);
+        why = strerror(errno);
+        freeaddrinfo(found);
     }
     if (fd < 0) {
         err->code = KI_ERR_SYSTEM;

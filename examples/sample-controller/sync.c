@@ -131,13 +131,21 @@ static ki_result sync_known(task *t)
     return ki_done();
 }
 
+static void log_end(const task *t)
+{
+    const char *what = t->foo == NULL ? "deleted" : t->has_written ? "written" : "nothing to do";
+    if (t->context->is_verbose)
+        fprintf(stderr, "reconciled %.*s: %s\n", KI_STR_ARGS(ki_request_key(t->request)),
+                t->err.code == 0 ? what : t->err.message);
+}
+
 ki_result sync_foo(ki_request *request, void *user)
 {
     task t = {.context = user, .request = request};
     t.foo = ki_store_get_key(ki_informer_store(t.context->foos), ki_request_key(request));
-    if (t.foo == NULL)
-        return ki_done(); /* deleted; the garbage collector deletes its Deployment */
-    ki_result result = sync_known(&t);
+    /* The garbage collector of a cluster deletes the Deployment of a deleted Foo. */
+    ki_result result = t.foo == NULL ? ki_done() : sync_known(&t);
+    log_end(&t);
     ki_object_unref(t.deployment);
     ki_object_unref(t.foo);
     return result;

@@ -129,7 +129,8 @@ static void flags_name_the_cluster_and_the_lease(void **state)
     temp_dir_remove(&dir);
 }
 
-static void expect_refusal(const char *flags, const char *message)
+/* Status 2 is wrong usage. */
+static void expect_end(const char *flags, int status, const char *message)
 {
     char line[512], said[1024];
     snprintf(line, sizeof(line), "%s/sample-controller --server http://127.0.0.1:1 %s 2>&1",
@@ -137,7 +138,9 @@ static void expect_refusal(const char *flags, const char *message)
     FILE *program = popen(line, "r");
     assert_non_null(program);
     said[fread(said, 1, sizeof(said) - 1, program)] = 0;
-    assert_int_not_equal(pclose(program), 0);
+    int ended = pclose(program);
+    if (!WIFEXITED(ended) || WEXITSTATUS(ended) != status)
+        fail_msg("%s: ended with %#x", flags, (unsigned)ended);
     if (strstr(said, message) == NULL)
         fail_msg("%s: %s", flags, said);
 }
@@ -145,14 +148,27 @@ static void expect_refusal(const char *flags, const char *message)
 static void flags_that_are_wrong_are_named(void **state)
 {
     (void)state;
-    expect_refusal("--leader-elect --leader-elect-lease-duration 10s",
-                   "--leader-elect-lease-duration must be more than --leader-elect-renew-deadline");
-    expect_refusal("--leader-elect --leader-elect-retry-period 9s",
-                   "--leader-elect-renew-deadline must be more than 1.2 times --leader-elect-retry-period");
-    expect_refusal("--leader-elect --leader-elect-lease-duration 1ms", "--leader-elect-lease-duration must");
-    expect_refusal("--metrics-address 9090", "cannot listen at 9090: expected ADDRESS:PORT");
-    expect_refusal("--metrics-address 127.0.0.1:metrics", "cannot listen at 127.0.0.1:metrics: ");
-    expect_refusal("--metrics-address 192.0.2.1:9090", "192.0.2.1:9090: Cannot assign requested address");
+    expect_end("--leader-elect --leader-elect-lease-duration 10s", 2,
+               "--leader-elect-lease-duration must be more than --leader-elect-renew-deadline");
+    expect_end("--leader-elect --leader-elect-retry-period 9s", 2,
+               "--leader-elect-renew-deadline must be more than 1.2 times --leader-elect-retry-period");
+    expect_end("--leader-elect --leader-elect-lease-duration 1ms", 2, "--leader-elect-lease-duration must");
+}
+
+static void a_metrics_address_has_a_port(void **state)
+{
+    (void)state;
+    static const char *const wrong[] = {"9090", "127.0.0.1", "127.0.0.1:", "127.0.0.1:metrics",
+                                        "127.0.0.1:65536"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        char flags[64], message[128];
+        snprintf(flags, sizeof(flags), "--metrics-address %s", wrong[i]);
+        snprintf(message, sizeof(message), "--metrics-address: invalid value \"%s\": expected ADDRESS:PORT",
+                 wrong[i]);
+        expect_end(flags, 2, message);
+    }
+    expect_end("--metrics-address 192.0.2.1:9090", 1, "192.0.2.1:9090: Cannot assign requested address");
+    expect_end("--metrics-address 300.0.0.1:9090", 1, "cannot listen at 300.0.0.1:9090: ");
 }
 
 /* The address space is too small for the stacks of so many workers. */
@@ -207,6 +223,7 @@ int main(void)
         sample_test(when_the_lease_is_lost_it_stops_and_contends_again),
         sample_test(flags_name_the_cluster_and_the_lease),
         sample_test(flags_that_are_wrong_are_named),
+        sample_test(a_metrics_address_has_a_port),
         sample_test(a_leader_that_cannot_start_ends_and_gives_the_lease_back),
     };
     return RUN_TESTS(tests);
