@@ -23,8 +23,8 @@ static const char usage[] =
     "  --leader-elect-retry-period DURATION     (default 2s)\n"
     "  --leader-elect-resource-name NAME        name of the Lease (default sample-controller)\n"
     "  --leader-elect-resource-namespace NAME   its namespace (default: the context's)\n"
-    "  --leader-elect-identity NAME             unique among the replicas (default: host name and a number)\n"
-    "  --verbose                                log each Foo that was worked on\n";
+    "  --leader-elect-identity NAME             unique among the replicas (default: host name and a "
+    "number)\n";
 
 static void refuse(const char *flag, const char *value, const char *expected)
 {
@@ -48,15 +48,6 @@ static int parse_bool(const char *flag, const char *text)
     if (strcmp(text, "false") != 0)
         refuse(flag, text, "true or false");
     return 0;
-}
-
-static const char *parse_address(const char *flag, const char *text)
-{
-    const char *colon = strrchr(text, ':'), *port = colon == NULL ? "" : colon + 1;
-    size_t digits = strspn(port, "0123456789");
-    if (digits < 1 || digits > 5 || port[digits] != 0 || strtoul(port, NULL, 10) > UINT16_MAX)
-        refuse(flag, text, "ADDRESS:PORT, as 127.0.0.1:9090, or :9090");
-    return text;
 }
 
 /* A duration as Go writes it: 1m30s, 15s, 200ms. */
@@ -84,7 +75,7 @@ static uint64_t parse_duration(const char *flag, const char *text)
     return (uint64_t)sum;
 }
 
-typedef enum flag_kind { TEXT, ADDRESS, COUNT, DURATION, BOOL } flag_kind;
+typedef enum flag_kind { TEXT, COUNT, DURATION, BOOL } flag_kind;
 
 #define AT(member) offsetof(flags, member)
 
@@ -98,7 +89,7 @@ static const struct {
     {"context", TEXT, AT(client.context)},
     {"workers", COUNT, AT(workers)},
     {"stop-timeout", DURATION, AT(stop_timeout_ms)},
-    {"metrics-address", ADDRESS, AT(metrics_address)},
+    {"metrics-address", TEXT, AT(metrics_address)},
     {"leader-elect", BOOL, AT(leader_elect)},
     {"leader-elect-lease-duration", DURATION, AT(leader.lease_duration_ms)},
     {"leader-elect-renew-deadline", DURATION, AT(leader.renew_deadline_ms)},
@@ -106,7 +97,6 @@ static const struct {
     {"leader-elect-resource-name", TEXT, AT(leader.name)},
     {"leader-elect-resource-namespace", TEXT, AT(leader.ns)},
     {"leader-elect-identity", TEXT, AT(leader.identity)},
-    {"verbose", BOOL, AT(verbose)},
 };
 
 static void store(flags *f, size_t i, const char *value)
@@ -114,8 +104,6 @@ static void store(flags *f, size_t i, const char *value)
     void *at = (char *)f + known[i].at;
     if (known[i].kind == TEXT)
         *(const char **)at = value;
-    else if (known[i].kind == ADDRESS)
-        *(const char **)at = parse_address(known[i].name, value);
     else if (known[i].kind == COUNT)
         *(size_t *)at = parse_count(known[i].name, value);
     else if (known[i].kind == DURATION)
@@ -172,4 +160,8 @@ void flags_parse(flags *out_flags, int argc, char **argv)
         i += take(out_flags, argv[i], argv[i + 1]);
     }
     check_times(&out_flags->leader);
+    unsigned port = 0;
+    const char *address = out_flags->metrics_address, *colon = address == NULL ? NULL : strrchr(address, ':');
+    if (address != NULL && (colon == NULL || sscanf(colon, ":%5u", &port) != 1 || port > UINT16_MAX))
+        refuse("metrics-address", address, "ADDRESS:PORT, as 127.0.0.1:9090, or :9090");
 }

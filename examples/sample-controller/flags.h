@@ -12,7 +12,6 @@ typedef struct flags {
     size_t workers;
     uint64_t stop_timeout_ms;
     const char *metrics_address; /* ADDRESS:PORT; NULL: metrics are not served */
-    int verbose;
 } flags;
 
 /* Ends the program after --help and wrong usage. Texts belong to argv. */

@@ -4,7 +4,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
@@ -68,11 +67,10 @@ static void stop_acting(ki_leader *leader, void *user)
         fprintf(stderr, "%s\n", err.message);
 }
 
-/* For the log of a standby replica. */
 static void see_leader(ki_leader *leader, const char *identity, void *user)
 {
-    (void)user;
-    if (identity[0] != 0 && strcmp(identity, ki_leader_identity(leader)) != 0)
+    (void)user; /* only a replica that waits needs to be told */
+    if (identity[0] != 0 && !ki_leader_is_leading(leader))
         fprintf(stderr, "the leader is now %s\n", identity);
 }
 
@@ -121,7 +119,6 @@ static int begin(program *p, ki_error *err)
     ki_recorder_options recorder = {.component = "sample-controller"};
     p->factory = ki_factory_new(p->client, NULL);
     p->sync = (sync_context){.client = p->client,
-                             .is_verbose = p->flags.verbose,
                              .recorder = ki_recorder_new(p->client, &recorder, err),
                              .foos = ki_factory_informer(p->factory, &FOOS, NULL),
                              .deployments = ki_factory_informer(p->factory, &KI_APPS_V1_DEPLOYMENTS,
@@ -140,13 +137,9 @@ static int begin(program *p, ki_error *err)
     int rc = ki_factory_start(p->factory, err);
     if (rc < 0)
         return rc;
-    if (p->flags.leader_elect)
-        return contend(p, err);
-    rc = ki_controller_start(p->controller, err);
-    if (rc == 0)
-        fprintf(stderr, "sample-controller: started, %zu worker%s\n", p->flags.workers,
-                p->flags.workers == 1 ? "" : "s");
-    return rc;
+    if (!p->flags.leader_elect)
+        fprintf(stderr, "starting, --workers %zu\n", p->flags.workers);
+    return p->flags.leader_elect ? contend(p, err) : ki_controller_start(p->controller, err);
 }
 
 /* Returns 0 after a signal, and -1 when the controller cannot be started. */
@@ -192,7 +185,7 @@ int main(int argc, char **argv)
     ki_error err = {0};
     int rc = 0;
     flags_parse(&p.flags, argc, argv);
-    ki_set_log(write_log, p.flags.verbose ? KI_LOG_DEBUG : KI_LOG_INFO, NULL);
+    ki_set_log(write_log, KI_LOG_INFO, NULL);
     p.signals = open_signals(&p.signal_set);
     p.failure = eventfd(0, EFD_CLOEXEC);
     if (p.flags.metrics_address != NULL)

@@ -5,8 +5,7 @@
 
 #include <kinformer/metrics.h>
 
-/* Listens at "127.0.0.1:9090", "[::1]:9090" or ":9090"; there is a colon.
- * Returns a descriptor, or -1 with `err`. */
+/* Listens at "127.0.0.1:9090", "[::1]:9090" or ":9090". Returns a descriptor, or -1 with `err`. */
 int server_listen(const char *address, ki_error *err);
 
 /* Answers one request at a descriptor that is readable. Takes at most two seconds. */

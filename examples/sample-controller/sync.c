@@ -131,21 +131,13 @@ static ki_result sync_known(task *t)
     return ki_done();
 }
 
-static void log_end(const task *t)
-{
-    const char *what = t->foo == NULL ? "deleted" : t->has_written ? "written" : "nothing to do";
-    if (t->context->is_verbose)
-        fprintf(stderr, "reconciled %.*s: %s\n", KI_STR_ARGS(ki_request_key(t->request)),
-                t->err.code == 0 ? what : t->err.message);
-}
-
 ki_result sync_foo(ki_request *request, void *user)
 {
     task t = {.context = user, .request = request};
     t.foo = ki_store_get_key(ki_informer_store(t.context->foos), ki_request_key(request));
-    /* The garbage collector of a cluster deletes the Deployment of a deleted Foo. */
-    ki_result result = t.foo == NULL ? ki_done() : sync_known(&t);
-    log_end(&t);
+    if (t.foo == NULL)
+        return ki_done(); /* deleted; a garbage collector deletes its Deployment */
+    ki_result result = sync_known(&t);
     ki_object_unref(t.deployment);
     ki_object_unref(t.foo);
     return result;

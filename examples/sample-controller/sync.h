@@ -12,7 +12,6 @@ typedef struct sync_context {
     ki_informer *foos;
     ki_informer *deployments;
     ki_recorder *recorder;
-    int is_verbose; /* log each call of sync_foo() */
 } sync_context;
 
 /* The reconcile function; `user` is a sync_context. */
