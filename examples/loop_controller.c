@@ -26,15 +26,6 @@ typedef struct program {
 /* There is one program, and one thread. */
 static program p;
 
-static void write_log(const ki_log_record *record, void *user)
-{
-    (void)user;
-    fprintf(stderr, "%s: %s", record->component, record->message);
-    for (size_t i = 0; i < record->field_count; i++)
-        fprintf(stderr, " %s=%.*s", record->fields[i].name, KI_STR_ARGS(record->fields[i].value));
-    fputc('\n', stderr);
-}
-
 /* ---- the controller ---------------------------------------------------------------------------------- */
 
 /* The server has answered: the request ends here. Other keys were worked on meanwhile. */
@@ -158,7 +149,7 @@ int main(int argc, char **argv)
     (void)sigprocmask(SIG_BLOCK, &signals, NULL);
     int signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
-    ki_set_log(write_log, KI_LOG_WARNING, NULL);
+    ki_set_log(ki_log_print, KI_LOG_WARNING, NULL);
     int rc = begin(argc > 1 ? argv[1] : NULL, &err);
     if (rc < 0)
         fprintf(stderr, "loop_controller: %s\n", err.message);

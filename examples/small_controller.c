@@ -1,21 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* small_controller [SERVER] - keeps in each namespace a ConfigMap "settings" with its label "team". */
+/* small_controller [SERVER] - a controller in one screen: each namespace has a ConfigMap "settings" that
+ * names its team, from the label "team" of the namespace. */
 #include <kinformer.h>
 #include <signal.h>
 #include <stdio.h>
 
 static ki_client *client;
 static ki_informer *namespaces, *configmaps;
-
-static void write_log(const ki_log_record *record, void *user)
-{
-    (void)user;
-    flockfile(stderr); /* several threads may log at once */
-    fprintf(stderr, "%s: %s", record->component, record->message);
-    for (size_t i = 0; i < record->field_count; i++)
-        fprintf(stderr, " %s=%.*s", record->fields[i].name, KI_STR_ARGS(record->fields[i].value));
-    fputc('\n', stderr), funlockfile(stderr);
-}
 
 static ki_result reconcile(ki_request *request, void *user)
 {
@@ -42,7 +33,8 @@ static ki_result reconcile(ki_request *request, void *user)
             ki_request_expect(request, configmaps, answer.object); /* not again before the cache has it */
         ki_rest_answer_fini(&answer);
     }
-    ki_object_unref(settings), ki_object_unref(owner);
+    ki_object_unref(settings);
+    ki_object_unref(owner);
     return rc == 0 ? ki_done() : ki_retry(&err);
 }
 
@@ -54,10 +46,11 @@ static void map(const ki_object *configmap, ki_key_emit *emit, void *user)
 
 int main(int argc, char **argv)
 {
-    sigset_t set; /* blocked, for sigwait() below */
     ki_error err = {0};
-    ki_set_log(write_log, KI_LOG_WARNING, NULL); /* without it, nothing says why something does not work */
-    sigemptyset(&set), sigaddset(&set, SIGINT), sigaddset(&set, SIGTERM), sigprocmask(SIG_BLOCK, &set, NULL);
+    sigset_t set;
+    ki_set_log(ki_log_print, KI_LOG_WARNING, NULL); /* to stderr; without it, the library prints nothing */
+    sigemptyset(&set), sigaddset(&set, SIGINT), sigaddset(&set, SIGTERM);
+    sigprocmask(SIG_BLOCK, &set, NULL); /* for sigwait() below */
     client = ki_client_new(&(ki_client_options){.server = argc > 1 ? argv[1] : NULL}, &err);
     ki_factory *factory = ki_factory_new(client, NULL);
     namespaces = ki_factory_informer(factory, &KI_CORE_V1_NAMESPACES, NULL);

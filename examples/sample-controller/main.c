@@ -30,17 +30,6 @@ typedef struct program {
     int listener;
 } program;
 
-static void write_log(const ki_log_record *record, void *user)
-{
-    (void)user;
-    char fields[512] = "";
-    size_t len = 0;
-    for (size_t i = 0; i < record->field_count && len < sizeof(fields); i++)
-        len += (size_t)snprintf(fields + len, sizeof(fields) - len, " %s=%.*s", record->fields[i].name,
-                                KI_STR_ARGS(record->fields[i].value));
-    fprintf(stderr, "%s: %s%s\n", record->component, record->message, fields);
-}
-
 /* ---- leader election --------------------------------------------------------------------------------- */
 
 /* A replica that holds the lease and does nothing would keep the others from acting. So it ends if the
@@ -185,7 +174,7 @@ int main(int argc, char **argv)
     ki_error err = {0};
     int rc = 0;
     flags_parse(&p.flags, argc, argv);
-    ki_set_log(write_log, KI_LOG_INFO, NULL);
+    ki_set_log(ki_log_print, KI_LOG_INFO, NULL);
     p.signals = open_signals(&p.signal_set);
     p.failure = eventfd(0, EFD_CLOEXEC);
     if (p.flags.metrics_address != NULL)

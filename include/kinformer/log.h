@@ -48,6 +48,16 @@ typedef void (*ki_log_cb)(const ki_log_record *record, void *user);
  */
 KI_API void ki_set_log(ki_log_cb callback, ki_log_level level, void *user);
 
+/**
+ * A ki_log_cb that writes each record as one line to `file`, a FILE *, or to stderr if that is NULL:
+ *
+ *   ki_set_log(ki_log_print, KI_LOG_WARNING, NULL);
+ *   reflector: Failed to connect to 10.0.0.1 port 6443 name=pods resource=pods reason=ConnectionRefused
+ *
+ * Threads: any; lines are never mixed.
+ */
+KI_API void ki_log_print(const ki_log_record *record, void *file);
+
 KI_EXTERN_C_END
 
 #endif

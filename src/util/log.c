@@ -16,6 +16,19 @@ void ki_set_log(ki_log_cb callback, ki_log_level level, void *user)
     ki_log_of_process = (ki_log_sink){callback, user, callback == NULL ? 0 : (int)level};
 }
 
+void ki_log_print(const ki_log_record *record, void *file)
+{
+    FILE *to = file == NULL ? stderr : file;
+    if (record == NULL)
+        return;
+    flockfile(to);
+    (void)fprintf(to, "%s: %s", record->component, record->message);
+    for (size_t i = 0; i < record->field_count; i++)
+        (void)fprintf(to, " %s=%.*s", record->fields[i].name, KI_STR_ARGS(record->fields[i].value));
+    (void)fputc('\n', to);
+    funlockfile(to);
+}
+
 /* The buffer for formatting is a few bytes larger than a message, so that ki_one_line() can cut the message
  * between two characters. */
 enum { FORMAT_BYTES = KI_LOG_MESSAGE_BYTES + 4 };

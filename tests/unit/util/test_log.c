@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "util/log.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "support/failing_allocator.h"
@@ -197,6 +199,22 @@ static void ki_log_is_one_statement(void **state)
     assert_string_equal(s.message, "no");
 }
 
+static void records_are_printed_as_lines(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t len = 0;
+    FILE *file = open_memstream(&text, &len);
+    ki_set_log(ki_log_print, KI_LOG_INFO, file);
+    ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"name", KI_STR("pods")}, {"key", KI_STR("a/b")}),
+           "two words");
+    ki_log(KI_LOG_WARNING, "test", KI_LOG_NO_FIELDS, "no fields");
+    ki_log_print(NULL, file);
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(text, "test: two words name=pods key=a/b\ntest: no fields\n");
+    free(text);
+}
+
 #define LOG_TEST(test) cmocka_unit_test_teardown(test, make_silent)
 
 int main(void)
@@ -213,6 +231,7 @@ int main(void)
         LOG_TEST(logging_allocates_nothing),
         LOG_TEST(a_thread_may_use_another_sink_for_a_while),
         LOG_TEST(ki_log_is_one_statement),
+        LOG_TEST(records_are_printed_as_lines),
     };
     return RUN_TESTS(tests);
 }
