@@ -210,13 +210,15 @@ int ki_discovery_run(ki_client *client, ki_str name, ki_resource **out_resource,
     waiter w = {.client = client};
     if (out_resource == NULL)
         return ki_fail(err, KI_ERR_INVALID, "discovery: the output pointer must not be NULL");
-    if (client != NULL && ki_client_check_process(client, err) < 0)
+    if (client == NULL)
+        return ki_fail_missing(err, "discovery: no client");
+    if (ki_client_check_process(client, err) < 0)
         return KI_ERR_FORKED;
     if (ki_client_may_wait() < 0)
         return ki_fail(err, KI_ERR_WOULD_DEADLOCK, "discovery: cannot wait in a callback or a read section");
     ki_mutex_init(&w.mu);
-    ki_client_ref(
-        client); /* another thread may free it when the discovery has ended, before this one waits */
+    /* Another thread may free the client when the discovery has ended, before this one waits. */
+    ki_client_ref(client);
     int rc = wait_for(&w, name, err);
     ki_client_unref(client);
     if (rc == 0)

@@ -206,8 +206,7 @@ static void records_are_printed_as_lines(void **state)
     size_t len = 0;
     FILE *file = open_memstream(&text, &len);
     ki_set_log(ki_log_print, KI_LOG_INFO, file);
-    ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"name", KI_STR("pods")}, {"key", KI_STR("a/b")}),
-           "two words");
+    ki_log(KI_LOG_INFO, "test", KI_LOG_FIELDS({"name", KI_STR("pods")}, {"key", KI_STR("a/b")}), "two words");
     ki_log(KI_LOG_WARNING, "test", KI_LOG_NO_FIELDS, "no fields");
     ki_log_print(NULL, file);
     assert_int_equal(fclose(file), 0);
