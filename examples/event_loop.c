@@ -84,11 +84,14 @@ static int run(ki_client *client, ki_informer *pods, const ki_registration *hand
         if (poll(fds, 3, -1) < 0) {
             if (errno == EINTR)
                 continue;
+            perror("event_loop: poll");
             return -1;
         }
         int rc = ki_client_dispatch(client, 1); /* about 1 ms of network, cache and handlers */
-        if (rc < 0)
+        if (rc < 0) {
+            fprintf(stderr, "event_loop: %s\n", ki_error_text(rc));
             return rc;
+        }
         if (fds[1].revents != 0 || (fds[2].revents != 0 && !read_lines(&in, pods)))
             return 0;
     }
@@ -111,6 +114,7 @@ int main(int argc, char **argv)
     ki_client_options options = {.mode = KI_MODE_EVENT_LOOP, .server = argc > 1 ? argv[1] : NULL};
     int signal_fd = open_signals();
     (void)setvbuf(stdout, NULL, _IOLBF, 0);
+    ki_set_log(ki_log_print, KI_LOG_WARNING, NULL);
     ki_client *client = ki_client_new(&options, &err);
     if (client == NULL) {
         fprintf(stderr, "event_loop: %s\n", err.message);
