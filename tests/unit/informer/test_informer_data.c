@@ -232,11 +232,13 @@ static void a_blocked_handler_pauses_the_source_and_nothing_is_lost(void **state
         snprintf(name, sizeof(name), "n%d", i);
         (void)local_source_put(rig.source, "a", name, i);
     }
-    for (int i = 0; i < HANG_MS && status.queued < 3; i++) {
+    /* More than half of the queue is full. It may be no more, because dispatch takes what is there while io
+     * still pushes the rest of what it has read. */
+    for (int i = 0; i < HANG_MS && status.queued < 2; i++) {
         aside_pause(1);
         ki_informer_read_status(rig.informer, &status);
     }
-    assert_true(status.queued >= 3 && status.queued < 900);
+    assert_true(status.queued >= 2 && status.queued < 900);
     assert_true(says_who_holds_it_back(rig.informer));
     heard_let_go(&what);
     local_rig_catch_up(&rig);
