@@ -60,7 +60,8 @@ KI_API KI_NODISCARD ki_limiter *ki_limiter_new_default(ki_error *err);
 /* ---- a limiter of your own --------------------------------------------------------------------------- */
 
 /** Called from any thread, also from several at once, and never with a lock of the library held. A controller
- * and ki_workqueue_add_rate_limited() wait until `when` has returned. */
+ * and ki_workqueue_add_rate_limited() wait until `when` has returned. As in a reconcile function, the
+ * controller and its client may be stopped and freed. */
 typedef struct ki_limiter_functions {
     /* How long the key must wait this time. Returns 0, or a negative code that is passed to the caller. */
     int (*when)(ki_str key, uint64_t *out_delay_ns, void *user);
