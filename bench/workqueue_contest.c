@@ -251,22 +251,13 @@ static bool meets_target(results all, struct row row, enum contestant other, dou
     return bench_target(line, others / ours, ">=", wanted);
 }
 
-/* No target: get and done as two calls while keys are added. The processors then hand the mutex to each other
- * more often than in client-go's queue, whose goroutines mostly run on one. The table has the rows. */
-static bool has_client_go_target(struct row row)
-{
-    return row.call == NEXT || row.mode == AFTER;
-}
-
 /* The plain queue was not measured with metrics. */
 static bool meets_targets(results all)
 {
     bool met = true;
     for (int i = 0; i < ROWS; i++) {
         met &= meets_target(all, row_at(i), PLAIN, 1);
-        if (has_client_go_target(row_at(i))) {
-            met &= meets_target(all, row_at(i), CLIENT_GO, 3);
-        }
+        met &= meets_target(all, row_at(i), CLIENT_GO, 3);
     }
     return met;
 }
